@@ -1,0 +1,42 @@
+"""The NATS client protocol, byte by byte: headers, frames, the codec, and a raw driver on it."""
+
+from jetproof.wire.codec import Parser, encode
+from jetproof.wire.driver import Connection
+from jetproof.wire.errors import ConnectionLost, ProtocolError, WireTimeout
+from jetproof.wire.frames import (
+    Connect,
+    Err,
+    Frame,
+    Info,
+    Msg,
+    Ok,
+    Ping,
+    Pong,
+    Pub,
+    Raw,
+    Sub,
+    Unsub,
+)
+from jetproof.wire.headers import Headers
+
+__all__ = [
+    "Connect",
+    "Connection",
+    "ConnectionLost",
+    "Err",
+    "Frame",
+    "Headers",
+    "Info",
+    "Msg",
+    "Ok",
+    "Parser",
+    "Ping",
+    "Pong",
+    "ProtocolError",
+    "Pub",
+    "Raw",
+    "Sub",
+    "Unsub",
+    "WireTimeout",
+    "encode",
+]
