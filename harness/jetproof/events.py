@@ -1,0 +1,87 @@
+"""What the engine tells. It prints nothing and knows no file format: sinks subscribe to these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from jetproof.model.clause import Clause
+from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    run: str
+    started_at: str
+    targets: tuple[str, ...]
+    cells: int
+    time_factor: float
+    suite_hash: str
+    clauses: tuple[Clause, ...]
+    partial: str = ""  # why the run does not cover everything, empty when it does
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TargetStarted:
+    target: str
+    version: str
+    provider: str
+    topology: str
+    configuration: str
+    cases: int
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFailed:
+    """A target that could not start, or died; its cases are `error`."""
+
+    target: str
+    topology: str
+    configuration: str
+    reason: str
+    log: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TargetStopped:
+    target: str
+    topology: str
+    configuration: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseStarted:
+    case: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFinished:
+    cell: Cell
+    checks: Sequence[Check] = ()
+    frames: Sequence[FrameRecord] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something a person should know: a lane that is not covered, a server kept alive."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    run: str
+    verdicts: dict[Verdict, int] = field(default_factory=dict)
+    wall_ms: float = 0.0
+    slowest_case_ms: float = 0.0
+    interrupted: bool = False
+
+
+Event = (
+    RunStarted | TargetStarted | TargetFailed | TargetStopped | CaseStarted | CaseFinished
+    | Notice | RunFinished
+)  # fmt: skip
+Emit = Callable[[Event], None]

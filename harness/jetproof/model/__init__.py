@@ -1,0 +1,1 @@
+"""Clauses, cases, verdicts, ledger: frozen data and pure functions. No I/O."""

@@ -1,0 +1,271 @@
+"""Cases: what is set up, what is done, what must be seen. Frozen data, no behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from jetproof.model.matcher import Matcher
+from jetproof.model.template import Value
+
+Seconds = float
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """A bound of time: `by` seconds after the step marked `mark` began."""
+
+    mark: str
+    by: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCode:
+    """A JetStream error: `codes` empty means any."""
+
+    codes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What one message must be like; every part that is given must hold."""
+
+    empty: bool | None = None
+    status: Matcher | None = None
+    description: Matcher | None = None
+    error: ErrorCode | None = None
+    schema: str | None = None
+    json: Mapping[str, Matcher] = field(default_factory=dict)
+    headers: Mapping[str, Matcher] = field(default_factory=dict)
+    payload: Matcher | None = None
+    subject: Matcher | None = None
+    one_of: tuple[Expectation, ...] = ()
+    not_before: After | None = None
+    position: str | None = None
+    positions: Mapping[str, str] = field(default_factory=dict)
+    capture: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Nothing may come for this long."""
+
+    seconds: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """Several answers to one request: they end with `until` or after `count`."""
+
+    until: Expectation | None = None
+    count: Matcher | None = None
+    each: Expectation | None = None
+    first: Expectation | None = None
+    last: Expectation | None = None
+    within: Seconds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One message to send, exactly."""
+
+    subject: Value
+    headers: tuple[tuple[str, Value], ...] | None = None
+    payload: Value = ""
+    json: Value | None = None
+    size: Value | None = None
+    reply: Value | None = None
+    connection: str = "main"
+    not_before: After | None = None
+    not_after: After | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What every step has: where it stands, a label for people and ledgers, a mark in time."""
+
+    line: int = 0
+    address: str = ""
+    label: str | None = None
+    mark: str | None = None
+
+    @property
+    def kind(self) -> str:
+        return _KINDS[type(self)]
+
+    @property
+    def name(self) -> str:
+        return self.label or self.address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publish(Step):
+    message: Outgoing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request(Step):
+    message: Outgoing
+    reply: Expectation | Silence | None = None
+    replies: Replies | None = None
+    within: Seconds | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscribe(Step):
+    subject: Value
+    to: str
+    queue: Value | None = None
+    connection: str = "main"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receive(Step):
+    """The next message, or the next several, of a subscription."""
+
+    source: str
+    message: Expectation | None = None
+    messages: Replies | None = None
+    within: Seconds | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quiet(Step):
+    """Stated silence: nothing on a subscription or on any reply subject for some time."""
+
+    on: str
+    seconds: Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamState(Step):
+    """What the stream's info says now, or within some time."""
+
+    of: Value
+    fields: Mapping[str, Matcher]
+    within: Seconds | None = None
+    capture: Mapping[str, str] = field(default_factory=dict)
+    position: Mapping[str, str] = field(default_factory=dict)
+    connection: str = "main"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored(Step):
+    """What message get returns for a sequence, or for the last message of a subject."""
+
+    of: Value
+    seq: Value | None = None
+    last_by_subject: Value | None = None
+    message: Expectation = field(default_factory=Expectation)
+    absent: bool = False
+    connection: str = "main"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advisory(Step):
+    """An advisory about the stream: one must come, or none may come."""
+
+    event: str
+    of: Value
+    message: Expectation | None = None
+    none_for: Seconds | None = None
+    within: Seconds | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat(Step):
+    variable: str
+    times: Value
+    start: Value
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop(Step):
+    most: int
+    until: Mapping[str, Matcher]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action(Step):
+    """Something done to the servers: stepdown, stop, kill, start, restart, pause, resume."""
+
+    verb: str
+    target: Value
+    then: str | None = None
+    reconnect: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Law(Step):
+    """A named invariant over the frames recorded so far."""
+
+    law: str
+    arguments: Mapping[str, object]
+
+
+_KINDS: dict[type[Step], str] = {
+    Publish: "publish", Request: "request", Subscribe: "subscribe", Receive: "receive",
+    Quiet: "silence", StreamState: "stream", Stored: "stored", Advisory: "advisory",
+    Repeat: "repeat", Loop: "loop", Action: "action", Law: "law",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionGiven:
+    """A connection of the case's own."""
+
+    node: str | None = None
+    account: str | None = None
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a case needs before its first step."""
+
+    configuration: str = "default"
+    topology: str = "single"
+    isolation: str = "shared"
+    streams: tuple[tuple[str, Value], ...] = ()
+    connections: Mapping[str, ConnectionGiven] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case: the unit that is judged."""
+
+    id: str
+    suite: str
+    name: str
+    spec: str
+    revision: int
+    about: str
+    clauses: tuple[str, ...]
+    given: Given
+    steps: tuple[Step, ...]
+    budget: Seconds
+    file: str
+    line: int
+    hash: str
+
+    def all_steps(self) -> Iterator[Step]:
+        yield from _walk(self.steps)
+
+    @property
+    def actions(self) -> frozenset[str]:
+        verbs: set[str] = set()
+        for step in self.all_steps():
+            if isinstance(step, Action):
+                verbs.add(step.verb)
+                if step.then:
+                    verbs.add(step.then)
+        return frozenset(verbs)
+
+
+def _walk(steps: tuple[Step, ...]) -> Iterator[Step]:
+    for step in steps:
+        yield step
+        if isinstance(step, (Repeat, Loop)):
+            yield from _walk(step.steps)

@@ -1,0 +1,70 @@
+"""Clauses: one normative sentence each, with what it binds and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from jetproof.model.versions import Version
+
+
+class Level(StrEnum):
+    MUST = "must"
+    SHOULD = "should"
+    MAY = "may"
+
+
+class Status(StrEnum):
+    """Whether the text decides: a silent or contested sentence yields positions, not failures."""
+
+    NORMATIVE = "normative"
+    SILENT = "silent"
+    CONTESTED = "contested"
+
+
+class Actor(StrEnum):
+    SERVER = "server"
+    CLIENT = "client"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    id: str
+    spec: str
+    section: str
+    level: Level
+    actor: Actor
+    status: Status
+    text: str
+    revision_from: int | None
+    revision_to: int | None
+    applies_from: Version | None
+    sentence_hash: str | None
+    anchor: str | None = None
+    replaces: str | None = None
+    contested_with: tuple[str, ...] = ()
+    note: str | None = None
+
+    @property
+    def decides(self) -> bool:
+        """Whether breaking it is a failure or a warning, and not just a position."""
+        return self.status is Status.NORMATIVE and self.level is not Level.MAY
+
+    def holds_in(self, revision: int) -> bool:
+        return (self.revision_from is None or self.revision_from <= revision) and (
+            self.revision_to is None or revision <= self.revision_to
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One specification: its clauses and the revision that is the default law."""
+
+    id: str
+    title: str
+    revision: int
+    revisions: tuple[int, ...]
+    clauses: Mapping[str, Clause]
+    file: str = ""

@@ -1,0 +1,34 @@
+"""The laws a case may name: invariants over recorded frames, with the arguments each takes.
+
+The names and their arguments stand here so that a case file is checked before anything runs; what
+each law says is in `jetproof.engine.laws`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LawSpec:
+    """What a law takes: argument name to kind (int, duration, matcher, text), and what is needed."""
+
+    about: str
+    arguments: Mapping[str, str]
+    required: frozenset[str]
+
+
+LAWS: Mapping[str, LawSpec] = {
+    "spaced": LawSpec(
+        "Frames from the server with this status came at least `by` apart (a tenth is allowed "
+        "for delivery), and so many of them.",
+        {"status": "int", "on": "text", "by": "duration", "count": "matcher"},
+        frozenset({"status", "by"}),
+    ),
+    "contiguous": LawSpec(
+        "The stream sequences of the messages on a subscription go up one by one.",
+        {"on": "text", "count": "matcher"},
+        frozenset({"on"}),
+    ),
+}

@@ -1,0 +1,72 @@
+"""Deviations: where releases are known to differ from the text, and exactly how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jetproof.model.matcher import Matcher
+from jetproof.model.matching import MISSING, mismatch
+from jetproof.model.verdict import Check
+from jetproof.model.versions import Version, VersionRange
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMismatch:
+    step: str
+    path: str
+    actual: Matcher
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """One entry: on these releases this case fails in just this way."""
+
+    id: str
+    case: str
+    servers: VersionRange
+    text: str
+    does: str
+    mismatches: tuple[KnownMismatch, ...]
+    topology: str | None = None
+    provider: str | None = None
+    file: str = ""
+    line: int = 0
+
+    def covers(self, case: str, version: Version, topology: str, provider: str) -> bool:
+        return (
+            self.case == case
+            and self.servers.contains(version)
+            and self.topology in (None, topology)
+            and self.provider in (None, provider)
+        )
+
+    def explains(self, failed: Sequence[Check], *, whole: bool = True) -> bool:
+        """Whether the failed checks are these mismatches, all of them and no other.
+
+        A schema's cell sees what the cases of the run happened to provoke: it is not `whole`, and
+        some of the mismatches are enough.
+        """
+        told = all(
+            any(
+                _same_place(known, check) and _same_value(known, check) for known in self.mismatches
+            )
+            for check in failed
+        )
+        if not whole:
+            return told and bool(failed)
+        return told and all(
+            any(_same_place(known, check) for check in failed) for known in self.mismatches
+        )
+
+
+def _same_place(known: KnownMismatch, check: Check) -> bool:
+    return known.step == check.step and known.path == check.path
+
+
+def _same_value(known: KnownMismatch, check: Check) -> bool:
+    actual = MISSING if check.actual == {"absent": True} else check.actual
+    return mismatch(known.actual, actual) is None
+
+
+Ledger = Mapping[str, Sequence[Deviation]]

@@ -1,0 +1,94 @@
+"""Verdicts and the evidence behind them: checks, frames, cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    PASS = "pass"
+    FAIL = "fail"
+    WARN = "warn"
+    POSITION = "position"
+    KNOWN = "known"
+    STALE = "stale"
+    NOT_APPLICABLE = "n/a"
+    ERROR = "error"
+
+    @property
+    def nonconforming(self) -> bool:
+        return self in (Verdict.FAIL, Verdict.STALE)
+
+
+def exit_code(verdicts: Mapping[Verdict, int]) -> int:
+    """0 conforms, 1 does not, 3 no verdict for some cell (3 wins over 1)."""
+    if verdicts.get(Verdict.ERROR):
+        return 3
+    return 1 if any(verdicts.get(verdict) for verdict in Verdict if verdict.nonconforming) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One expectation judged. `actual` is given only when it differs."""
+
+    step: str
+    kind: str
+    path: str
+    ok: bool
+    expected: str
+    actual: object = None
+    iteration: str = ""
+    ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRecord:
+    """One frame of a case's transcript, as it was on the wire."""
+
+    ms: float
+    direction: str  # ">" to the server, "<" from it, "!" an event of the harness or the connection
+    connection: str
+    op: str
+    subject: str = ""
+    reply: str = ""
+    status: int | None = None
+    description: str = ""
+    headers: tuple[tuple[str, str], ...] | None = None
+    payload: bytes = b""
+    note: str = ""
+    step: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The verdict of one case on one target: the row everything else is made of."""
+
+    case: str
+    suite: str
+    spec: str
+    spec_revision: int
+    server: str
+    provider: str
+    topology: str
+    configuration: str
+    verdict: Verdict
+    clauses: tuple[str, ...]
+    client: str | None = None
+    attempt: int = 1
+    ms: float = 0.0
+    started_at: str = ""
+    reason: str = ""
+    position: Mapping[str, str] = field(default_factory=dict)
+    deviation: str | None = None
+    case_hash: str = ""
+    target: str = ""
+    replay: str = ""
+    server_log: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The cell's name everywhere: console, JUnit, files, URL."""
+        client = f" {self.client}" if self.client else ""
+        return f"{self.case} @{self.server} {self.topology}{client}"
