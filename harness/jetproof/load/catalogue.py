@@ -1,0 +1,114 @@
+"""Clause catalogues: `suites/<spec>/clauses.yaml` to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from jetproof.load.mistakes import Mistake
+from jetproof.load.nodes import Document, Keys
+from jetproof.load.structure import FileSchema
+from jetproof.model.clause import Actor, Clause, Level, Spec, Status
+from jetproof.model.versions import Version
+
+
+def read_catalogue(
+    document: Document, folder: Path, schema: FileSchema, mistakes: list[Mistake]
+) -> Spec | None:
+    """The specification that a catalogue describes; with a structural mistake there is none."""
+
+    def report(keys: Keys, message: str) -> None:
+        mistakes.append(Mistake(document.file, document.line_of(keys), message))
+
+    if schema.check(document, mistakes):
+        return None
+    data: Any = document.data
+    if data["spec"] != folder.name:
+        report(("spec",), f"spec is {data['spec']}, but the folder is {folder.name}")
+    revisions = tuple(entry["revision"] for entry in data["revisions"])
+    for index, number in enumerate(revisions):
+        if number in revisions[:index]:
+            report(("revisions", index), f"revision {number} is listed twice")
+    if data["revision"] not in revisions:
+        report(("revision",), f"revision {data['revision']} is not among the revisions")
+    clauses: dict[str, Clause] = {}
+    first: dict[str, int] = {}
+    for index, raw in enumerate(data["clauses"]):
+        keys = ("clauses", index)
+        clause = _clause(data["spec"], raw)
+        if clause.id in clauses:
+            report((*keys, "id"), f"duplicate clause {clause.id}: it is in line {first[clause.id]}")
+            continue
+        clauses[clause.id] = clause
+        first[clause.id] = document.line_of((*keys, "id"))
+        for bound in (clause.revision_from, clause.revision_to):
+            if bound is not None and bound not in revisions:
+                report((*keys, "revisions"), f"revision {bound} is not among the revisions")
+        if not _rising(clause):
+            report((*keys, "revisions"), "the last revision is before the first")
+    return Spec(
+        id=data["spec"],
+        title=data["title"],
+        revision=data["revision"],
+        revisions=revisions,
+        clauses=clauses,
+        file=document.file,
+    )
+
+
+def check_catalogues(
+    documents: Iterable[Document], clauses: Mapping[str, Clause], mistakes: list[Mistake]
+) -> None:
+    """Clauses that are named by other clauses must exist, in whichever catalogue."""
+    owners: dict[str, str] = {}
+    for document in documents:
+        data: Any = document.data
+        for index, raw in enumerate(data["clauses"]):
+            keys = ("clauses", index)
+            place = f"{document.file}:{document.line_of((*keys, 'id'))}"
+            first = owners.setdefault(raw["id"], place)
+            if not first.startswith(f"{document.file}:"):
+                message = f"duplicate clause {raw['id']}: it is at {first} already"
+                mistakes.append(Mistake(document.file, document.line_of((*keys, "id")), message))
+            named: list[tuple[Keys, str]] = []
+            if "replaces" in raw:
+                named.append((("replaces",), raw["replaces"]))
+            named += [
+                (("contested_with", i), other)
+                for i, other in enumerate(raw.get("contested_with", ()))
+            ]
+            for inner, other in named:
+                if other not in clauses or other == raw["id"]:
+                    line = document.line_of((*keys, *inner))
+                    mistakes.append(Mistake(document.file, line, f"no other clause {other}"))
+
+
+def _clause(spec: str, raw: Mapping[str, Any]) -> Clause:
+    revisions = raw.get("revisions", {})
+    applies_from = raw.get("applies_from")
+    return Clause(
+        id=raw["id"],
+        spec=spec,
+        section=raw["section"],
+        level=Level(raw["level"]),
+        actor=Actor(raw["actor"]),
+        status=Status(raw.get("status", Status.NORMATIVE)),
+        text=raw["clause"],
+        revision_from=revisions.get("from"),
+        revision_to=revisions.get("to"),
+        applies_from=None if applies_from is None else Version.parse(applies_from),
+        sentence_hash=raw.get("hash"),
+        anchor=raw.get("anchor"),
+        replaces=raw.get("replaces"),
+        contested_with=tuple(raw.get("contested_with", ())),
+        note=raw.get("note"),
+    )
+
+
+def _rising(clause: Clause) -> bool:
+    return (
+        clause.revision_from is None
+        or clause.revision_to is None
+        or clause.revision_from <= clause.revision_to
+    )

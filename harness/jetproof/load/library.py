@@ -1,0 +1,233 @@
+"""The library: every case, clause, deviation and mutant there is, and what cases refer to.
+
+`load_library` reads all of it and raises one `LoadError` with every mistake. `load_cases` reads
+case files from elsewhere against a library that is already there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jetproof.data import data_root
+from jetproof.errors import JetproofError
+from jetproof.load.catalogue import check_catalogues, read_catalogue
+from jetproof.load.deviations import read_deviations
+from jetproof.load.errortable import ErrorTable
+from jetproof.load.mistakes import LoadError, Mistake, choices
+from jetproof.load.mutants import read_mutants
+from jetproof.load.nodes import Document, read_yaml
+from jetproof.load.scope import Known
+from jetproof.load.structure import FileSchema
+from jetproof.load.suite_file import SuiteFile
+from jetproof.load.wire_schemas import WireSchemas
+from jetproof.model.case import Case
+from jetproof.model.clause import Clause, Spec
+from jetproof.model.ledger import Deviation
+from jetproof.model.mutant import Mutant
+
+CATALOGUE = "clauses.yaml"
+LEDGER = "deviations.yaml"
+SPECS = "specs.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Everything that runs draw on. `root` holds the fixtures; cases are sorted by id."""
+
+    root: Path
+    specs: Mapping[str, Spec]
+    cases: tuple[Case, ...]
+    deviations: tuple[Deviation, ...]
+    mutants: tuple[Mutant, ...]
+    schemas: WireSchemas
+    errors: ErrorTable
+    configurations: tuple[str, ...]
+    suite_hash: str
+
+    def clause(self, name: str) -> Clause:
+        """A clause by its id; the error says that there is none."""
+        for spec in self.specs.values():
+            if name in spec.clauses:
+                return spec.clauses[name]
+        raise JetproofError(f"no clause {name}", phase="load", hint="jetproof clauses lists them")
+
+    def clauses_of(self, case: Case) -> tuple[Clause, ...]:
+        return tuple(map(self.clause, case.clauses))
+
+    @property
+    def known(self) -> Known:
+        """What a case may refer to."""
+        return Known(self.specs, self.schemas.names(), self.errors.codes, self.configurations)
+
+
+def load_library(root: Path | None = None, suites: Path | None = None) -> Library:
+    """Reads everything below `root` (by default what Jetproof carries), or raises a LoadError."""
+    return _Loading(root or data_root(), suites).library()
+
+
+def load_cases(files: Sequence[Path], base: Library) -> tuple[Case, ...]:
+    """The cases of files that lie anywhere; their names for people are the paths as given."""
+    mistakes: list[Mistake] = []
+    places: dict[str, str] = {}
+    schema = _schema(base.root, "case-file")
+    cases: list[Case] = []
+    for path in files:
+        document = read_yaml(path, str(path), mistakes)
+        if document is not None:
+            flaws = schema.check(document, mistakes)
+            suite = SuiteFile(document, flaws, base.known, mistakes, places)
+            cases.extend(suite.cases(None))
+    if mistakes:
+        raise LoadError(mistakes)
+    return tuple(sorted(cases, key=lambda case: case.id))
+
+
+class _Loading:
+    """One pass over all files."""
+
+    def __init__(self, root: Path, suites: Path | None) -> None:
+        self._root = root
+        self._suites = suites or root / "suites"
+        self._mistakes: list[Mistake] = []
+        self._read: list[Path] = []
+
+    def library(self) -> Library:
+        fixtures = self._root / "fixtures"
+        try:
+            schemas = WireSchemas.load(
+                fixtures / "schemas" / "wire", fixtures / "servers" / "speaks.yaml"
+            )
+        except LoadError as error:
+            # Without its schemas every case that names one would be told to be wrong.
+            raise LoadError([*self._mistakes, *error.mistakes]) from None
+        errors = ErrorTable.load(fixtures / "errors.yaml")
+        configurations = tuple(sorted(path.stem for path in (fixtures / "servers").glob("*.conf")))
+        specs = self._specs()
+        known = Known(specs, schemas.names(), errors.codes, configurations)
+        cases, whole = self._cases(known)
+        deviations = self._deviations({case.id: case for case in cases} if whole else None, known)
+        mutants = self._mutants(known)
+        if self._mistakes:
+            raise LoadError(self._mistakes)
+        return Library(
+            root=self._root,
+            specs=specs,
+            cases=cases,
+            deviations=deviations,
+            mutants=mutants,
+            schemas=schemas,
+            errors=errors,
+            configurations=configurations,
+            suite_hash=self._hash(fixtures),
+        )
+
+    def _specs(self) -> dict[str, Spec]:
+        schema = _schema(self._root, "clauses-file")
+        documents: list[Document] = []
+        specs: dict[str, Spec] = {}
+        for folder in self._folders():
+            document = self._document(folder / CATALOGUE)
+            if document is None:
+                continue
+            spec = read_catalogue(document, folder, schema, self._mistakes)
+            if spec is not None:
+                documents.append(document)
+                specs[folder.name] = spec
+        clauses = {name: clause for spec in specs.values() for name, clause in spec.clauses.items()}
+        check_catalogues(documents, clauses, self._mistakes)
+        return specs
+
+    def _folders(self) -> list[Path]:
+        """The folders of specifications, in the order in which reports show them."""
+        folders = {path.name: path for path in sorted(self._suites.iterdir()) if path.is_dir()}
+        document = self._document(self._suites / SPECS) if (self._suites / SPECS).exists() else None
+        if document is None or _schema(self._root, "specs-file").check(document, self._mistakes):
+            return list(folders.values())
+        listed: list[str] = [entry["id"] for entry in document.data["specs"]]  # type: ignore[index]
+        for index, name in enumerate(listed):
+            if name not in folders:
+                message = f"no folder for specification {name}; {choices(name, folders)}"
+                self._tell(document, ("specs", index, "id"), message)
+        for name in folders.keys() - set(listed):
+            self._tell(document, ("specs",), f"the folder {name} is not listed")
+        return sorted(
+            folders.values(),
+            key=lambda path: listed.index(path.name) if path.name in listed else len(listed),
+        )
+
+    def _cases(self, known: Known) -> tuple[tuple[Case, ...], bool]:
+        """The cases, and whether all of them could be read."""
+        schema = _schema(self._root, "case-file")
+        before = len(self._mistakes)
+        places: dict[str, str] = {}
+        cases: list[Case] = []
+        for path in self._case_files():
+            document = self._document(path)
+            if document is not None:
+                flaws = schema.check(document, self._mistakes)
+                suite = SuiteFile(document, flaws, known, self._mistakes, places)
+                name = path.relative_to(self._suites).with_suffix("").as_posix()
+                cases.extend(suite.cases(name))
+        whole = len(self._mistakes) == before
+        return tuple(sorted(cases, key=lambda case: case.id)), whole
+
+    def _case_files(self) -> Iterator[Path]:
+        for path in sorted(self._suites.glob("*/**/*")):
+            if path.suffix == ".yml":
+                self._mistakes.append(Mistake(self._name(path), 1, "call it .yaml"))
+            elif path.suffix == ".yaml" and path.relative_to(self._suites).parts[1:] != (
+                CATALOGUE,
+            ):
+                yield path
+
+    def _deviations(self, cases: Mapping[str, Case] | None, known: Known) -> tuple[Deviation, ...]:
+        path = self._suites / LEDGER
+        document = self._document(path) if path.exists() else None
+        if document is None:
+            return ()
+        schema = _schema(self._root, "deviations-file")
+        return read_deviations(document, schema, cases, known.schemas, self._mistakes)
+
+    def _mutants(self, known: Known) -> tuple[Mutant, ...]:
+        schema = _schema(self._root, "mutants-file")
+        places: dict[str, str] = {}
+        mutants: list[Mutant] = []
+        for path in sorted((self._root / "fixtures" / "mutants").glob("*.yaml")):
+            document = self._document(path)
+            if document is not None:
+                mutants += read_mutants(document, schema, known.clauses, places, self._mistakes)
+        return tuple(sorted(mutants, key=lambda mutant: mutant.id))
+
+    def _document(self, path: Path) -> Document | None:
+        self._read.append(path)
+        return read_yaml(path, self._name(path), self._mistakes)
+
+    def _name(self, path: Path) -> str:
+        return (
+            path.relative_to(self._root) if path.is_relative_to(self._root) else path
+        ).as_posix()
+
+    def _tell(self, document: Document, keys: tuple[str | int, ...], message: str) -> None:
+        self._mistakes.append(Mistake(document.file, document.line_of(keys), message))
+
+    def _hash(self, fixtures: Path) -> str:
+        """Of every file that can change a verdict: two runs with one hash judged alike."""
+        judged = [
+            fixtures / "errors.yaml",
+            fixtures / "servers" / "speaks.yaml",
+            *sorted((fixtures / "schemas" / "wire").glob("*.json")),
+            *sorted((fixtures / "servers").glob("*.conf")),
+        ]
+        digest = hashlib.sha256()
+        for path in (*self._read, *judged):
+            inside = path.is_relative_to(self._suites)
+            name = path.relative_to(self._suites if inside else self._root).as_posix()
+            digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+        return digest.hexdigest()[:16]
+
+
+def _schema(root: Path, name: str) -> FileSchema:
+    return FileSchema(root / "fixtures" / "schemas" / f"{name}.json")

@@ -1,0 +1,50 @@
+"""Mutants: `fixtures/mutants/*.yaml` to the model. What a rule means is the tap's to say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+from jetproof.load.mistakes import Mistake
+from jetproof.load.nodes import Document
+from jetproof.load.scope import like_clause
+from jetproof.load.structure import FileSchema
+from jetproof.model.clause import Clause
+from jetproof.model.mutant import Mutant
+
+
+def read_mutants(
+    document: Document,
+    schema: FileSchema,
+    clauses: Mapping[str, Clause],
+    places: MutableMapping[str, str],
+    mistakes: list[Mistake],
+) -> tuple[Mutant, ...]:
+    """The mutants of one file. `places` holds where each id of this and other files stands."""
+    if schema.check(document, mistakes):
+        return ()
+    data: Any = document.data
+    mutants: list[Mutant] = []
+    for index, raw in enumerate(data["mutants"]):
+        line = document.line_of(("mutants", index, "id"))
+        here = f"{document.file}:{line}"
+        first = places.setdefault(raw["id"], here)
+        if first != here:
+            message = f"duplicate mutant {raw['id']}: it is at {first} already"
+            mistakes.append(Mistake(document.file, line, message))
+        for position, name in enumerate(raw["breaks"]):
+            if name not in clauses:
+                where = document.line_of(("mutants", index, "breaks", position))
+                message = f"unknown clause {name}{like_clause(name, clauses)}"
+                mistakes.append(Mistake(document.file, where, message))
+        mutants.append(
+            Mutant(
+                id=raw["id"],
+                about=raw["about"],
+                breaks=tuple(raw["breaks"]),
+                rules=tuple(raw["rules"]),
+                file=document.file,
+                line=line,
+            )
+        )
+    return tuple(mutants)

@@ -1,0 +1,284 @@
+"""One case file, from plain data to cases: what is given, the clauses, the steps, the hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+
+from jetproof.load.mistakes import Mistake, choices
+from jetproof.load.nodes import Document, Keys
+from jetproof.load.reader import Raw, Reader, seconds
+from jetproof.load.scope import Known, Scope
+from jetproof.load.steps import StepReader
+from jetproof.load.structure import Flaw
+from jetproof.model import case as model
+from jetproof.model.case import Case, ConnectionGiven, Given
+from jetproof.model.clause import Actor, Clause
+from jetproof.model.template import Value
+
+BUDGET = 15.0
+
+Places = MutableMapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Merged:
+    """What a case is given: its own keys over the file's, each with where it stands."""
+
+    raw: Mapping[str, object]
+    keys: Mapping[str, Keys]
+
+    def get(self, name: str) -> object:
+        return self.raw.get(name)
+
+    def at(self, name: str, *inner: str) -> Keys:
+        return (*self.keys.get(name, ()), *inner)
+
+
+class SuiteFile:
+    """Reads one case file. `places` holds where each case id of this and other files stands."""
+
+    def __init__(
+        self,
+        document: Document,
+        flaws: Sequence[Flaw],
+        known: Known,
+        mistakes: list[Mistake],
+        places: Places,
+    ) -> None:
+        self._document = document
+        self._flawed = [flaw.keys for flaw in flaws]
+        self._harmful = [flaw.keys for flaw in flaws if not flaw.harmless]
+        self._known = known
+        self._mistakes = mistakes
+        self._places = places
+        self._raw = _map(document.data)
+        suite = self._raw.get("suite")
+        self.suite = suite if isinstance(suite, str) and self._sound(("suite",)) else ""
+        self._spec = known.specs.get(self.suite.split("/")[0])
+
+    def cases(self, expected_suite: str | None) -> Iterator[Case]:
+        """The cases that can be read. The suite must be `expected_suite`, if that is given."""
+        if expected_suite is not None and self.suite and self.suite != expected_suite:
+            self._report(
+                ("suite",), f"suite is {self.suite}, but the file is {expected_suite}.yaml"
+            )
+        if self.suite and self._spec is None:
+            spec = self.suite.split("/")[0]
+            known = choices(spec, sorted(self._known.specs))
+            self._report(("suite",), f"no clause catalogue for specification {spec}; {known}")
+        revision = self._revision()
+        raw = self._raw.get("cases")
+        for index, inner in enumerate(raw if isinstance(raw, list) else ()):
+            if isinstance(inner, Mapping):
+                yield from self._case(("cases", index), inner, revision)
+
+    def _revision(self) -> int:
+        asked = self._raw.get("revision")
+        if self._spec is None:
+            return 0
+        if not isinstance(asked, int):
+            return self._spec.revision
+        if asked not in self._spec.revisions:
+            there = ", ".join(map(str, self._spec.revisions))
+            self._report(
+                ("revision",), f"{self._spec.id} has no revision {asked}; there are: {there}"
+            )
+        return asked
+
+    def _case(self, keys: Keys, raw: Raw, revision: int) -> Iterator[Case]:
+        name = raw.get("case")
+        name = name if isinstance(name, str) and self._sound((*keys, "case")) else ""
+        case_id = f"{self.suite}::{name}"
+        if name and self.suite:
+            self._unique(keys, case_id)
+        complete = self._complete(keys)
+        scope = Scope(self._known, self._tell)
+        reader = Reader(self._document, scope)
+        clauses = self._clauses(keys, raw, scope, revision)
+        merged = self._merge(keys, raw)
+        given = self._given(merged, reader)
+        certain = self._sound(("given",)) and self._sound((*keys, "given"))
+        steps = StepReader(reader, given if certain else None, self._sound)
+        steps.check_connections(merged.at("connections"))
+        read = steps.steps((*keys, "steps"), raw.get("steps"))
+        if not complete:
+            return
+        scope.finish()
+        budget = seconds(raw["budget"]) if "budget" in raw else BUDGET
+        hashed = {
+            "given": merged.raw,
+            "steps": raw["steps"],
+            "clauses": clauses,
+            "revision": revision,
+        }
+        case = Case(
+            id=case_id,
+            suite=self.suite,
+            name=name,
+            spec=self.suite.split("/")[0],
+            revision=revision,
+            about=str(raw.get("about", "")),
+            clauses=clauses,
+            given=given,
+            steps=read,
+            budget=budget,
+            file=self._document.file,
+            line=self._document.line_of(keys),
+            hash=_hash(hashed),
+        )
+        self._check_budget(keys, case)
+        yield case
+
+    # -- clauses --------------------------------------------------------------------------------
+
+    def _clauses(self, keys: Keys, raw: Raw, scope: Scope, revision: int) -> tuple[str, ...]:
+        names = raw.get("clauses")
+        found: list[str] = []
+        for index, name in enumerate(names if isinstance(names, list) else ()):
+            if not isinstance(name, str):
+                continue
+            found.append(name)
+            place = (*keys, "clauses", index)
+            clause = scope.clause(name, self._document.line_of(place))
+            if clause is not None:
+                self._check_clause(place, clause, revision)
+        return tuple(found)
+
+    def _check_clause(self, keys: Keys, clause: Clause, revision: int) -> None:
+        if clause.actor is Actor.CLIENT:
+            self._report(keys, f"clause {clause.id} binds clients, and this is a case for servers")
+        if (
+            self._spec is not None
+            and clause.spec == self._spec.id
+            and not clause.holds_in(revision)
+        ):
+            held = (
+                f"from revision {clause.revision_from}"
+                if clause.revision_from
+                else "from the first"
+            )
+            if clause.revision_to is not None:
+                held += f" to {clause.revision_to}"
+            self._report(
+                keys, f"clause {clause.id} holds {held}, and the case is about revision {revision}"
+            )
+
+    # -- what is given --------------------------------------------------------------------------
+
+    def _merge(self, keys: Keys, raw: Raw) -> _Merged:
+        merged: dict[str, object] = {}
+        places: dict[str, Keys] = {}
+        for source, given in (
+            (("given",), self._raw.get("given")),
+            ((*keys, "given"), raw.get("given")),
+        ):
+            for name, value in _map(given).items():
+                if self._sound((*source, name)):
+                    merged[name] = value
+                    places[name] = (*source, name)
+        if merged.get("stream", ...) is None:
+            del merged["stream"]
+        return _Merged(merged, places)
+
+    def _given(self, merged: _Merged, reader: Reader) -> Given:
+        configuration = str(merged.get("server") or "default")
+        if configuration not in self._known.configurations:
+            known = choices(configuration, sorted(self._known.configurations))
+            reader.mistake(merged.at("server"), f"unknown configuration {configuration!r}; {known}")
+        raw_streams = [("stream", merged.get("stream"), merged.at("stream"))]
+        for name, config in _map(merged.get("streams")).items():
+            if name == "stream":
+                reader.mistake(merged.at("streams", name), "the stream $stream is given by stream")
+            raw_streams.append((name, config, merged.at("streams", name)))
+        wanted = [(name, config, keys) for name, config, keys in raw_streams if config is not None]
+        connections = _map(merged.get("connections"))
+        reader.scope.given(
+            [(name, reader.line(keys)) for name, _, keys in wanted], list(connections)
+        )
+        streams: list[tuple[str, Value]] = []
+        for name, config, keys in wanted:
+            if "name" in _map(config):
+                reader.mistake((*keys, "name"), f"a stream's name is ${name}, it cannot be chosen")
+            streams.append((name, reader.value(keys, config)))
+        return Given(
+            configuration=configuration,
+            topology=str(merged.get("topology") or "single"),
+            isolation=str(merged.get("isolation") or "shared"),
+            streams=tuple(streams),
+            connections={name: _connection(_map(raw)) for name, raw in connections.items()},
+        )
+
+    # -- the case as a whole --------------------------------------------------------------------
+
+    def _unique(self, keys: Keys, case_id: str) -> None:
+        here = f"{self._document.file}:{self._document.line_of(keys)}"
+        first = self._places.setdefault(case_id, here)
+        if first != here:
+            self._report((*keys, "case"), f"duplicate case {case_id}: it is at {first} already")
+
+    def _check_budget(self, keys: Keys, case: Case) -> None:
+        """Stated silences alone must fit into the budget, or no verdict is possible."""
+        silent = sum(map(_stated_silence, case.steps))
+        if silent >= case.budget:
+            self._report(
+                (*keys, "budget"),
+                f"the silences take {silent:g} s, and the budget is {case.budget:g} s",
+            )
+
+    def _complete(self, keys: Keys) -> bool:
+        """Whether nothing that belongs to the case has a structural mistake."""
+        outer = [flaw for flaw in self._flawed if flaw[:1] != ("cases",)]
+        return (
+            bool(self.suite) and not outer and not any(_within(flaw, keys) for flaw in self._flawed)
+        )
+
+    def _sound(self, keys: Keys) -> bool:
+        return not any(_within(flaw, keys) for flaw in self._harmful)
+
+    def _report(self, keys: Keys, message: str) -> None:
+        self._tell(self._document.line_of(keys), message)
+
+    def _tell(self, line: int, message: str) -> None:
+        self._mistakes.append(Mistake(self._document.file, line, message))
+
+
+def _connection(raw: Raw) -> ConnectionGiven:
+    node, account = raw.get("node"), raw.get("account")
+    return ConnectionGiven(
+        node=node if isinstance(node, str) else None,
+        account=account if isinstance(account, str) else None,
+        options=dict(_map(raw.get("options"))),
+    )
+
+
+def _stated_silence(step: model.Step) -> float:
+    match step:
+        case model.Quiet():
+            return step.seconds
+        case model.Request(reply=model.Silence(stated)):
+            return stated
+        case model.Advisory(none_for=float(stated)):
+            return stated
+        case model.Repeat(times=int(times)):
+            return times * sum(map(_stated_silence, step.steps))
+        case model.Repeat() | model.Loop():
+            return sum(map(_stated_silence, step.steps))
+        case _:
+            return 0.0
+
+
+def _hash(document: object) -> str:
+    """Of what is played: the order of keys counts, since headers are sent in that order."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _within(keys: Keys, outer: Keys) -> bool:
+    return keys[: len(outer)] == outer
+
+
+def _map(raw: object) -> Raw:
+    return raw if isinstance(raw, Mapping) else {}

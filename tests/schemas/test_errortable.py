@@ -1,0 +1,121 @@
+"""The error table: number, code and text, by release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jetproof.load.errortable import ErrorTable
+from jetproof.load.mistakes import LoadError
+from jetproof.model.versions import Version
+
+
+@pytest.fixture(scope="module")
+def table() -> ErrorTable:
+    return ErrorTable.load()
+
+
+class TestLookup:
+    @pytest.mark.parametrize(
+        ("err_code", "http"),
+        [(10174, 400), (10176, 400), (10185, 412), (10199, 400), (10210, 429), (10059, 404)],
+    )
+    def test_a_number_has_its_code(self, table: ErrorTable, err_code: int, http: int) -> None:
+        entry = table.lookup(err_code, "2.15.1")
+        assert entry is not None
+        assert (entry.code, entry.http) == (err_code, http)
+
+    def test_every_error_of_the_specification_is_listed(self, table: ErrorTable) -> None:
+        assert {10174, 10175, 10176, 10177, 10179, 10199, 10201} <= set(table.codes)
+
+    def test_a_number_that_is_not_listed_has_no_entry(self, table: ErrorTable) -> None:
+        assert table.lookup(9, "2.15.1") is None
+        assert not table.matches_description(9, "2.15.1", "anything")
+
+    def test_a_version_may_be_parsed_already(self, table: ErrorTable) -> None:
+        assert table.lookup(10176, Version.parse("2.12.0")) == table.lookup(10176, "2.12.0")
+
+    def test_an_entry_tells_since_when_and_whether_it_was_seen(self, table: ErrorTable) -> None:
+        seen, unseen = table.lookup(10201, "2.15.1"), table.lookup(10180, "2.15.1")
+        assert seen is not None
+        assert (seen.name, seen.since, seen.provoked) == (
+            "JSAtomicPublishContainsDuplicateMessageErr",
+            Version.parse("2.12.1"),
+            True,
+        )
+        assert unseen is not None
+        assert (unseen.since, unseen.provoked) == (None, False)
+
+
+class TestDescriptions:
+    @pytest.mark.parametrize(
+        ("err_code", "version", "text", "fits"),
+        [
+            (10176, "2.12.0", "atomic publish batch is incomplete", True),
+            (10176, "2.12.0", "atomic publish batch is incomplete!", False),
+            (10176, "2.12.0", "Atomic publish batch is incomplete", False),
+            (10071, "2.15.1", "wrong last sequence: 17", True),
+            (10071, "2.15.1", "wrong last sequence", False),
+            (10070, "2.15.1", "wrong last msg ID: ", True),
+            (10199, "2.14.6", "atomic publish batch is too large: 1000", True),
+            (10025, "2.10.26", "invalid JSON", True),
+            (10025, "2.10.26", "invalid JSON: no", False),
+            (10025, "2.11.0", "invalid JSON: no", True),
+            (10025, "2.11.0", "invalid JSON", False),
+        ],
+    )
+    def test_a_text_is_compared_with_that_of_the_release(
+        self, table: ErrorTable, err_code: int, version: str, text: str, fits: bool
+    ) -> None:
+        assert table.matches_description(err_code, version, text) is fits
+
+    def test_an_unknown_release_inherits_the_newest_text(self, table: ErrorTable) -> None:
+        assert table.lookup(10025, "9.0.0") == table.lookup(10025, "2.15.1")
+        assert table.lookup(10025, "2.11.0-RC.2") == table.lookup(10025, "2.11.0")
+
+    def test_a_release_older_than_every_row_has_the_oldest_text(self, table: ErrorTable) -> None:
+        assert table.lookup(10025, "2.9.0") == table.lookup(10025, "2.10.25")
+
+    def test_marks_of_patterns_in_a_text_are_plain_text(self, tmp_path: Path) -> None:
+        file = tmp_path / "errors.yaml"
+        file.write_text(
+            "errors:\n  - {err_code: 1, http: 400, name: E, description: 'a.b (c) {x}'}\n"
+        )
+        table = ErrorTable.load(file)
+        assert table.matches_description(1, "2.0.0", "a.b (c) \n")
+        assert not table.matches_description(1, "2.0.0", "aXb (c) d")
+
+
+def test_all_mistakes_are_told_with_their_lines(tmp_path: Path) -> None:
+    file = tmp_path / "errors.yaml"
+    file.write_text(
+        "errors:\n"
+        "  - {err_code: 1, http: 400, name: A, description: fine}\n"
+        "  - {err_code: 1, http: 400, name: A, description: again}\n"
+        "  - {err_code: x, http: 400, name: A, description: text}\n"
+        "  - {err_code: 2, http: 400, name: A, description: 7}\n"
+        "  - {err_code: 3, http: 400, name: A, since: new, description: text}\n"
+        "  - err_code: 4\n"
+        "    http: 400\n"
+        "    name: A\n"
+        "    description:\n"
+        "      - {from: 2.12.0, description: b}\n"
+        "      - {from: 2.11.0, description: a}\n"
+        "  - just text\n"
+        "  - {err_code: 5, http: 400, name: A, description: []}\n"
+    )
+    with pytest.raises(LoadError) as error:
+        ErrorTable.load(file)
+    assert [mistake.line for mistake in error.value.mistakes] == [3, 4, 5, 6, 12, 13, 14]
+    assert error.value.phase == "load"
+
+
+@pytest.mark.parametrize("text", ["", "errors: 5\n", "- a\n", "errors: [\n"])
+def test_a_file_that_is_no_table_is_told(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "errors.yaml"
+    file.write_text(text)
+    with pytest.raises(LoadError):
+        ErrorTable.load(file)
+    with pytest.raises(LoadError, match="cannot be read"):
+        ErrorTable.load(tmp_path / "nowhere.yaml")
