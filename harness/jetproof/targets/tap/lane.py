@@ -1,0 +1,97 @@
+"""One direction of one connection: frames leave in the order they came, also when one is held.
+
+A held frame holds all that follow it. Only a frame that may be overtaken waits beside the lane.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from jetproof.wire.link import Link
+
+_MAX_HELD: Final = 8 * 1024 * 1024
+
+
+class Lane:
+    """Bytes on their way to one end; `close` waits for its turn like any frame."""
+
+    def __init__(self, target: Link, on_full: Callable[[bool], None]) -> None:
+        """`on_full(True)` when too much is held to take more, `on_full(False)` when it is not."""
+        self._target = target
+        self._on_full = on_full
+        self._loop = asyncio.get_running_loop()
+        self._queue: deque[tuple[float, bytes | None]] = deque()
+        self._held = 0
+        self._full = False
+        self._reason = ""
+        self._timer: asyncio.TimerHandle | None = None
+        self._beside: set[asyncio.TimerHandle] = set()
+
+    def send(self, data: bytes, delay: float = 0.0, *, reorder: bool = False) -> None:
+        """Sends bytes now, or after `delay` seconds."""
+        if reorder and delay > 0:
+            self._send_beside(data, delay)
+        elif self._queue or delay > 0:
+            self._queue.append((self._loop.time() + delay, data))
+            self._held += len(data)
+            self._note_full()
+            self._wait()
+        else:
+            self._target.write(data)
+
+    def close(self, reason: str) -> None:
+        """Closes the far end once everything before has left."""
+        self._reason = reason
+        if self._queue:
+            self._queue.append((0.0, None))
+        else:
+            self._finish()
+
+    def drop(self) -> None:
+        """Forgets what is held."""
+        self._queue.clear()
+        self._held = 0
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for handle in self._beside:
+            handle.cancel()
+        self._beside.clear()
+
+    def _send_beside(self, data: bytes, delay: float) -> None:
+        def leave() -> None:
+            self._beside.discard(handle)
+            self._target.write(data)
+
+        handle = self._loop.call_later(delay, leave)
+        self._beside.add(handle)
+
+    def _wait(self) -> None:
+        if self._timer is None and self._queue:
+            self._timer = self._loop.call_at(self._queue[0][0], self._leave)
+
+    def _leave(self) -> None:
+        self._timer = None
+        now = self._loop.time()
+        while self._queue and self._queue[0][0] <= now:
+            _, data = self._queue.popleft()
+            if data is None:
+                self._finish()
+                return
+            self._held -= len(data)
+            self._target.write(data)
+        self._note_full()
+        self._wait()
+
+    def _note_full(self) -> None:
+        full = self._held > _MAX_HELD
+        if full != self._full:
+            self._full = full
+            self._on_full(full)
+
+    def _finish(self) -> None:
+        self.drop()
+        self._target.shut(self._reason)

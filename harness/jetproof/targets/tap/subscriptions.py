@@ -1,0 +1,61 @@
+"""Who listens to what: the subscriptions of all clients of a tap, as they asked for them."""
+
+from __future__ import annotations
+
+from jetproof.wire.frames import Frame, Msg, Sub, Unsub
+from jetproof.wire.rules.selecting import subject_matches
+
+
+class _Entry:
+    __slots__ = ("limit", "received", "subject")
+
+    def __init__(self, subject: str) -> None:
+        self.subject = subject
+        self.received = 0
+        self.limit: int | None = None
+
+
+class Subscriptions:
+    """By connection and sid, from the SUB, UNSUB and MSG frames that go by."""
+
+    def __init__(self) -> None:
+        self._entries: dict[int, dict[str, _Entry]] = {}
+
+    def note(self, connection: int, frame: Frame) -> None:
+        """Learns from a frame of either side."""
+        match frame:
+            case Sub(subject, _, sid):
+                self._entries.setdefault(connection, {})[sid] = _Entry(subject)
+            case Unsub(sid, limit):
+                entry = self._entries.get(connection, {}).get(sid)
+                if entry is not None:
+                    entry.limit = limit or 0
+                    self._expire(connection, sid, entry)
+            case Msg(_, sid):
+                entry = self._entries.get(connection, {}).get(sid)
+                if entry is not None:
+                    entry.received += 1
+                    self._expire(connection, sid, entry)
+            case _:
+                pass
+
+    def _expire(self, connection: int, sid: str, entry: _Entry) -> None:
+        if entry.limit is not None and entry.received >= entry.limit:
+            del self._entries[connection][sid]
+
+    def forget(self, connection: int) -> None:
+        """The connection is gone."""
+        self._entries.pop(connection, None)
+
+    def subject(self, connection: int, sid: str) -> str | None:
+        """What a client subscribed to under this sid."""
+        entry = self._entries.get(connection, {}).get(sid)
+        return None if entry is None else entry.subject
+
+    def find(self, connection: int, subject: str) -> tuple[int, str] | None:
+        """(connection, sid) that takes a message on this subject, own connection first."""
+        for number in (connection, *(other for other in self._entries if other != connection)):
+            for sid, entry in self._entries.get(number, {}).items():
+                if subject_matches(entry.subject, subject):
+                    return number, sid
+        return None

@@ -1,0 +1,215 @@
+"""A proxy between clients and one server that records every frame and applies rules to it.
+
+    async with Tap("127.0.0.1", 4222, rules=[{"on": {"answers": "publish"}, "do": "drop"}]) as tap:
+        connection = await Connection.open(tap.host, tap.port)
+        ...
+        assert tap.fired["rule-1"] == 1
+
+Frames that no rule touches pass byte by byte; so do bytes that are no frames at all. Addresses of
+other servers are taken out of INFO, so that clients stay on the tap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Any, Self
+
+from jetproof.errors import JetproofError
+from jetproof.targets.tap.book import Made, RuleBook
+from jetproof.targets.tap.session import Session, TapEvent
+from jetproof.wire.errors import WireTimeout
+from jetproof.wire.rules import Rule, parse_rules
+
+RuleLike = Rule | Mapping[str, Any]
+
+
+class Tap:
+    """Listens while its context lasts; `host` and `port` are where clients connect.
+
+    `upstream` is the server's address and may be changed for connections to come. `opened`,
+    `refused` and `failed` count the clients that came, that were turned away, and for which no
+    server was found.
+    """
+
+    def __init__(
+        self,
+        upstream_host: str,
+        upstream_port: int,
+        rules: Sequence[RuleLike] = (),
+        on_frame: Callable[[TapEvent], object] | None = None,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        connect_timeout: float = 5.0,
+    ) -> None:
+        """`on_frame` sees every frame of both directions; `port` 0 takes a free one."""
+        self.upstream = (upstream_host, upstream_port)
+        self.host = host
+        self.port = port
+        self.opened = 0
+        self.refused = 0
+        self.failed = 0
+        self._on_frame = on_frame
+        self._connect_timeout = connect_timeout
+        self._book = RuleBook()
+        self._refusing = False
+        self._sessions: dict[int, Session] = {}
+        self._connecting: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+        self._news = asyncio.Event()
+        self.add_rules(rules)
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        try:
+            self._server = await loop.create_server(
+                lambda: self._new_session().client, self.host, self.port
+            )
+        except OSError as error:
+            raise JetproofError(
+                f"the tap cannot listen on {self.host}:{self.port}: {error}",
+                phase="start",
+                hint="choose another port, or 0 for a free one",
+            ) from error
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._server is not None:
+            self._server.close()
+        for task in self._connecting:
+            task.cancel()
+        await asyncio.gather(*self._connecting, return_exceptions=True)
+        sessions = list(self._sessions.values())
+        for session in sessions:
+            session.abort("the tap was closed")
+        for session in sessions:
+            await session.wait_gone()
+
+    # Rules
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules in force, in the order in which they apply."""
+        return self._book.rules
+
+    @property
+    def fired(self) -> Mapping[str, int]:
+        """By rule id: how often something was done to a frame."""
+        return self._book.fired
+
+    @property
+    def matched(self) -> Mapping[str, int]:
+        """By rule id: how many frames were selected, before counting."""
+        return self._book.matched
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """Rules that could not be carried out on a frame, in words; the first hundred."""
+        return self._book.problems
+
+    def add_rules(self, rules: Sequence[RuleLike]) -> None:
+        """Puts further rules in force; RuleError if one cannot be read, ValueError if it is there.
+
+        A rule of plain data without an id is named `rule-<n>` by its place among those.
+        """
+        parsed = iter(parse_rules([rule for rule in rules if not isinstance(rule, Rule)]))
+        self._book.add([rule if isinstance(rule, Rule) else next(parsed) for rule in rules])
+
+    def clear(self, *ids: str) -> None:
+        """Takes these rules out of force, or all; their counts can still be read."""
+        self._book.remove(ids or None)
+
+    async def wait_fired(self, rule: str, count: int = 1, timeout: float = 5.0) -> None:
+        """Waits until a rule has fired so often; `WireTimeout` if it does not."""
+        try:
+            async with asyncio.timeout(timeout):
+                while self._book.fired.get(rule, 0) < count:
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            fired = self._book.fired.get(rule, 0)
+            raise WireTimeout(
+                f"the rule {rule} fired {fired} times within {timeout:g} s, not {count}"
+            ) from None
+
+    # Connections
+
+    @property
+    def connections(self) -> tuple[int, ...]:
+        """The numbers of the clients that are connected; the first client is 1."""
+        return tuple(self._sessions)
+
+    def refuse(self, refusing: bool = True) -> None:
+        """From now on new clients are turned away before INFO, or taken again."""
+        self._refusing = refusing
+
+    def cut(self, connections: Iterable[int] | None = None) -> None:
+        """Closes both ends of these connections, or of all."""
+        numbers = self._sessions if connections is None else connections
+        for session in [self._sessions[n] for n in numbers if n in self._sessions]:
+            session.cut("cut by the tap")
+
+    @asynccontextmanager
+    async def outage(self) -> AsyncIterator[None]:
+        """Cuts every connection, and refuses new ones for as long as the context lasts."""
+        self.refuse()
+        self.cut()
+        try:
+            yield
+        finally:
+            self.refuse(False)
+
+    def _new_session(self) -> Session:
+        self.opened += 1
+        session = Session(
+            self.opened,
+            self._book,
+            on_event=self._event,
+            on_made=self._deliver,
+            on_gone=self._gone,
+            on_client=self._accept,
+        )
+        self._sessions[session.number] = session
+        return session
+
+    def _gone(self, session: Session) -> None:
+        self._sessions.pop(session.number, None)
+
+    def _accept(self, session: Session) -> None:
+        if self._refusing:
+            self.refused += 1
+            session.abort("the tap refuses connections")
+            return
+        task = asyncio.ensure_future(self._connect(session))
+        self._connecting.add(task)
+        task.add_done_callback(self._connecting.discard)
+
+    async def _connect(self, session: Session) -> None:
+        if await session.connect(*self.upstream, self._connect_timeout):
+            self.failed += 1
+
+    def _deliver(self, made: Made) -> None:
+        session = self._sessions.get(made.connection)
+        if session is not None:
+            session.deliver(made)
+
+    def _event(self, event: TapEvent) -> None:
+        if event.rules:
+            self._news.set()
+        if self._on_frame is not None:
+            try:
+                self._on_frame(event)
+            except Exception as error:
+                # A faulty observer must not change what it observes.
+                asyncio.get_running_loop().call_exception_handler(
+                    {"message": "the observer of a jetproof tap failed", "exception": error}
+                )
