@@ -1,0 +1,160 @@
+"""Steps that send and receive: publish, request, subscribe, receive, silence."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from jetproof.engine.judge import Seen, judge, summary
+from jetproof.engine.mailbox import Mailbox
+from jetproof.engine.play import REPLY_WITHIN, Play
+from jetproof.errors import JetproofError
+from jetproof.model.case import (
+    Expectation,
+    Outgoing,
+    Publish,
+    Quiet,
+    Receive,
+    Replies,
+    Request,
+    Silence,
+    Step,
+    Subscribe,
+)
+from jetproof.model.matching import describe, mismatch
+
+REPLIES = "replies"
+
+
+async def publish(play: Play, step: Publish) -> None:
+    await due(play, step, step.message)
+    reply = None if step.message.reply is None else play.text(step.message.reply)
+    play.send(step.message, reply=reply)
+    await play.line(step.message.connection).connection.drain()
+
+
+async def request(play: Play, step: Request) -> None:
+    message = step.message
+    await due(play, step, message)
+    reply = play.fresh_reply() if message.reply is None else play.text(message.reply)
+    play.send(message, reply=reply)
+    box = play.reply_box(reply)
+    if step.replies is not None:
+        await several(play, step, box, step.replies, "replies", message.connection)
+    elif isinstance(step.reply, Silence):
+        await quiet(play, step, box, step.reply.seconds, "reply")
+    elif step.reply is not None:
+        seen = await box.next((step.within or REPLY_WITHIN) * play.factor)
+        if seen is None:
+            await play.must_be_alive(message.connection)
+        judged(play, step, step.reply, seen, "reply")
+
+
+async def due(play: Play, step: Step, message: Outgoing) -> None:
+    """Waits until the message may be sent; one that is too late says nothing about the server."""
+    if message.not_before is not None:
+        at = play.marks[message.not_before.mark] + message.not_before.by
+        await asyncio.sleep(max(0.0, at - time.monotonic()))
+        if step.mark is not None:
+            play.marks[step.mark] = time.monotonic()
+    if message.not_after is not None:
+        late = time.monotonic() - play.marks[message.not_after.mark] - message.not_after.by
+        if late > 0:
+            raise JetproofError(
+                f"this machine was {late:.3f} s too slow to send in time", phase="play"
+            )
+
+
+async def subscribe(play: Play, step: Subscribe) -> None:
+    queue = None if step.queue is None else play.text(step.queue)
+    play.subscribe(step.to, play.text(step.subject), queue, step.connection)
+    await play.line(step.connection).connection.flush(5.0 * play.factor)
+
+
+async def receive(play: Play, step: Receive) -> None:
+    box = play.boxes[step.source]
+    if step.messages is not None:
+        await several(play, step, box, step.messages, "messages", "main")
+        return
+    assert step.message is not None
+    seen = await box.next((step.within or REPLY_WITHIN) * play.factor)
+    if seen is None:
+        await play.must_be_alive("main")
+    judged(play, step, step.message, seen, "message")
+
+
+async def silence(play: Play, step: Quiet) -> None:
+    if step.on != REPLIES:
+        await quiet(play, step, play.boxes[step.on], step.seconds, "silence")
+        return
+    deadline = time.monotonic() + step.seconds * play.factor
+    while True:
+        unread = [seen for box in play.replies.values() for seen in box.unread]
+        left = deadline - time.monotonic()
+        if unread or left <= 0:
+            break
+        await asyncio.sleep(min(left, 0.05))
+    _judge_quiet(play, step, unread, step.seconds, "silence")
+
+
+async def several(
+    play: Play, step: Step, box: Mailbox, wanted: Replies, at: str, connection: str
+) -> None:
+    """Several messages: collected until one ends them, then judged one by one."""
+    deadline = time.monotonic() + (wanted.within or REPLY_WITHIN) * play.factor
+    exact = _exact_count(play, wanted)
+    got: list[Seen] = []
+    ended = False
+    while not ended and (wanted.until is not None or exact is None or len(got) < exact):
+        seen = await box.next(deadline - time.monotonic())
+        if seen is None:
+            break
+        got.append(seen)
+        ended = wanted.until is not None and _fits(play, wanted.until, seen)
+    if wanted.until is not None:
+        if not ended:
+            await play.must_be_alive(connection)
+        last = summary(got[-1]) if got else "no reply"
+        play.check(step, f"{at}.until", ended, "a message that ends them", last)
+    if wanted.count is not None:
+        missed = mismatch(wanted.count, len(got), play.env)
+        words = f"{describe(wanted.count, play.env)} messages"
+        play.check(step, f"{at}.count", missed is None, words, len(got))
+    for number, seen in enumerate(got[: len(got) - ended], 1):
+        if wanted.each is not None:
+            play.iteration.append(f"message {number}")
+            judged(play, step, wanted.each, seen, f"{at}.each")
+            play.iteration.pop()
+    if wanted.first is not None:
+        judged(play, step, wanted.first, got[0] if got else None, f"{at}.first")
+    if wanted.last is not None:
+        judged(play, step, wanted.last, got[-1] if got else None, f"{at}.last")
+
+
+async def quiet(play: Play, step: Step, box: Mailbox, seconds: float, at: str) -> None:
+    await box.wait(seconds * play.factor)
+    _judge_quiet(play, step, list(box.unread), seconds, at)
+
+
+def judged(play: Play, step: Step, wanted: Expectation, seen: Seen | None, at: str) -> None:
+    judgement = judge(wanted, seen, play.env, play.rules, at=at, marks=play.marks)
+    play.found(step, judgement)
+
+
+def _judge_quiet(play: Play, step: Step, unread: list[Seen], seconds: float, at: str) -> None:
+    words = f"silence for {seconds:g} s"
+    play.check(step, at, not unread, words, summary(unread[0]) if unread else None)
+
+
+def _exact_count(play: Play, wanted: Replies) -> int | None:
+    """A count that says exactly how many also says when to stop waiting."""
+    if wanted.count is None:
+        return None
+    for test, argument in wanted.count.tests:
+        if test in ("equals", "gte"):
+            return int(play.text(argument))
+    return None
+
+
+def _fits(play: Play, wanted: Expectation, seen: Seen) -> bool:
+    return judge(wanted, seen, play.env, play.rules, at="", marks=play.marks).ok

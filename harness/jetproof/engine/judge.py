@@ -1,0 +1,366 @@
+"""Judging one message against an expectation: every part gives a check, none hides another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from jetproof.load.errortable import ErrorTable
+from jetproof.load.wire_schemas import WireSchemas
+from jetproof.model.case import ErrorCode, Expectation
+from jetproof.model.matcher import Matcher
+from jetproof.model.matching import MISSING, WireText, at_path, describe, mismatch
+from jetproof.model.template import Env, Scalar
+from jetproof.model.versions import Version
+from jetproof.wire import Headers
+
+NO_REPLY = "no reply"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A message as it is judged: off the wire, or as message get returned it."""
+
+    subject: str
+    headers: Headers | None
+    payload: bytes
+    reply: str = ""
+    at: float = 0.0
+
+    @property
+    def status(self) -> int | None:
+        return None if self.headers is None else self.headers.status
+
+    @property
+    def description(self) -> str:
+        return "" if self.headers is None else self.headers.description
+
+    @cached_property
+    def document(self) -> object:
+        """The payload as JSON, or MISSING."""
+        try:
+            return json.loads(self.payload)
+        except ValueError:
+            return MISSING
+
+    @property
+    def text(self) -> str:
+        return self.payload.decode("utf-8", "backslashreplace")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One part of an expectation, judged."""
+
+    path: str
+    ok: bool
+    expected: str
+    actual: object = None
+
+
+@dataclass(slots=True)
+class Judgement:
+    """What judging one message gave."""
+
+    findings: list[Finding] = field(default_factory=list)
+    captures: dict[str, Scalar] = field(default_factory=dict)
+    positions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        return all(finding.ok for finding in self.findings)
+
+    def add(self, path: str, expected: str | None, actual: object, wanted: str) -> None:
+        """`expected` is what was missed, or None if `wanted` holds."""
+        if expected is None:
+            self.findings.append(Finding(path, True, wanted))
+        else:
+            self.findings.append(Finding(path, False, expected, shown(actual)))
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What judging needs to know of the release and the revision in force."""
+
+    version: Version
+    revision: int
+    errors: ErrorTable
+    schemas: WireSchemas
+
+
+def judge(
+    expectation: Expectation,
+    seen: Seen | None,
+    env: Env,
+    rules: Rules,
+    *,
+    at: str,
+    marks: Mapping[str, float],
+) -> Judgement:
+    """Judges a message, or the absence of one; `at` begins every path."""
+    verdict = Judgement()
+    if seen is None:
+        if expectation.position is not None:
+            verdict.positions[expectation.position] = NO_REPLY
+        for name in expectation.positions:
+            verdict.positions[name] = NO_REPLY
+        if not is_position_only(expectation):
+            verdict.add(at, describe_expectation(expectation, env), NO_REPLY, "")
+        return verdict
+    _judge_status(verdict, expectation, seen, env, at)
+    if expectation.empty is not None:
+        empty = not seen.payload and seen.status is None
+        words = "an empty message" if expectation.empty else "a payload"
+        missed = None if empty is expectation.empty else words
+        verdict.add(f"{at}.empty", missed, summary(seen), words)
+    if expectation.error is not None:
+        _judge_error(verdict, expectation.error, seen, rules, at)
+    if expectation.schema is not None:
+        _judge_schema(verdict, expectation.schema, seen, rules, at)
+    _judge_json(verdict, expectation.json, seen, env, at)
+    for name, matcher in expectation.headers.items():
+        actual = header_value(seen.headers, name, matcher)
+        missed = mismatch(matcher, actual, env)
+        verdict.add(f"{at}.headers.{name}", missed, actual, describe(matcher, env))
+    if expectation.payload is not None:
+        missed = mismatch(expectation.payload, WireText(seen.text), env)
+        verdict.add(f"{at}.payload", missed, seen.text, describe(expectation.payload, env))
+    if expectation.subject is not None:
+        missed = mismatch(expectation.subject, seen.subject, env)
+        verdict.add(f"{at}.subject", missed, seen.subject, describe(expectation.subject, env))
+    if expectation.not_before is not None:
+        _judge_time(verdict, expectation, seen, at, marks)
+    if expectation.one_of:
+        _judge_one_of(verdict, expectation, seen, env, rules, at, marks)
+    for name, source in expectation.capture.items():
+        value = read_source(seen, source)
+        if isinstance(value, (str, int, float)):
+            verdict.captures[name] = value
+        else:
+            verdict.add(f"{at}.{source}", f"a value to keep as ${name}", value, "")
+    if expectation.position is not None:
+        verdict.positions[expectation.position] = summary(seen)
+    for name, source in expectation.positions.items():
+        verdict.positions[name] = position_text(read_source(seen, source))
+    return verdict
+
+
+def is_position_only(expectation: Expectation) -> bool:
+    """Whether it only records, so that silence is an answer too."""
+    recorded = expectation.position is not None or bool(expectation.positions)
+    return recorded and expectation == Expectation(
+        position=expectation.position, positions=expectation.positions
+    )
+
+
+def summary(seen: Seen) -> str:
+    """A message in a word or two: what kind of answer it is."""
+    if seen.status is not None:
+        return f"status {seen.status} {seen.description}".rstrip()
+    if not seen.payload:
+        return "empty"
+    document = seen.document
+    if not isinstance(document, Mapping):
+        return "json" if document is not MISSING else f"payload of {len(seen.payload)} bytes"
+    error = document.get("error")
+    if isinstance(error, Mapping):
+        return f"error {error.get('err_code')} ({error.get('code')})"
+    if "stream" in document and "seq" in document:
+        kind = "batch pub-ack" if "batch" in document else "pub-ack"
+        return f"duplicate {kind}" if document.get("duplicate") else kind
+    if isinstance(document.get("type"), str):
+        return str(document["type"]).rsplit(".", 1)[-1]
+    return "json"
+
+
+def describe_expectation(expectation: Expectation, env: Env) -> str:
+    """An expectation in words, for the line that says what was expected."""
+    words: list[str] = []
+    if expectation.empty is not None:
+        words.append("an empty message" if expectation.empty else "a payload")
+    if expectation.status is not None:
+        words.append(f"status {describe(expectation.status, env)}")
+    if expectation.description is not None:
+        words.append(f"description {describe(expectation.description, env)}")
+    if expectation.error is not None:
+        words.append(_error_words(expectation.error, None))
+    if expectation.schema is not None:
+        words.append(f"a valid {expectation.schema}")
+    words.extend(f"{path} {describe(matcher, env)}" for path, matcher in expectation.json.items())
+    words.extend(
+        f"header {name} {describe(matcher, env)}" for name, matcher in expectation.headers.items()
+    )
+    if expectation.payload is not None:
+        words.append(f"payload {describe(expectation.payload, env)}")
+    if expectation.one_of:
+        words.append(
+            " or ".join(describe_expectation(option, env) for option in expectation.one_of)
+        )
+    return ", ".join(words) or "a message"
+
+
+def read_source(seen: Seen, source: str) -> object:
+    """A value by its source: json.seq, header.Name, status, description, subject, reply, payload."""
+    kind, _, rest = source.partition(".")
+    match kind:
+        case "json":
+            return at_path(seen.document, rest)
+        case "header":
+            value = None if seen.headers is None else seen.headers.get(rest)
+            return MISSING if value is None else _maybe_number(value)
+        case "status":
+            return MISSING if seen.status is None else seen.status
+        case "description":
+            return seen.description
+        case "subject":
+            return seen.subject
+        case "reply":
+            return seen.reply
+        case _:
+            return seen.text
+
+
+def header_value(headers: Headers | None, name: str, matcher: Matcher) -> object:
+    values = () if headers is None else headers.get_all(name)
+    if any(test == "values" for test, _ in matcher.tests):
+        return list(values)
+    return WireText(values[0]) if values else MISSING
+
+
+def position_text(value: object) -> str:
+    """A position is compared between releases as text."""
+    if value is MISSING:
+        return "absent"
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def shown(actual: object) -> object:
+    """The actual value as it goes into a check: plain JSON, and absence said as such."""
+    if actual is MISSING:
+        return {"absent": True}
+    return str(actual) if isinstance(actual, WireText) else actual
+
+
+def merge(target: MutableMapping[str, str], found: Mapping[str, str]) -> None:
+    """Positions of one case: a name seen again with another value keeps both."""
+    for name, value in found.items():
+        known = target.get(name)
+        if known is None:
+            target[name] = value
+        elif value not in known.split(" | "):
+            target[name] = f"{known} | {value}"
+
+
+def _judge_status(
+    verdict: Judgement, expectation: Expectation, seen: Seen, env: Env, at: str
+) -> None:
+    if expectation.status is not None:
+        actual = MISSING if seen.status is None else seen.status
+        missed = mismatch(expectation.status, actual, env)
+        verdict.add(
+            f"{at}.status",
+            missed and f"status {missed}",
+            summary(seen) if seen.status is None else actual,
+            f"status {describe(expectation.status, env)}",
+        )
+    if expectation.description is not None:
+        missed = mismatch(expectation.description, seen.description, env)
+        wanted = describe(expectation.description, env)
+        verdict.add(f"{at}.description", missed, seen.description, wanted)
+
+
+def _judge_error(verdict: Judgement, wanted: ErrorCode, seen: Seen, rules: Rules, at: str) -> None:
+    words = _error_words(wanted, rules)
+    error = at_path(seen.document, "error")
+    got = summary(seen)
+    if not isinstance(error, Mapping):
+        verdict.add(f"{at}.error", words, got, words)
+        return
+    code = error.get("err_code")
+    entry = rules.errors.lookup(code, rules.version) if isinstance(code, int) else None
+    right = not wanted.codes or (
+        code in wanted.codes and (entry is None or entry.http == error.get("code"))
+    )
+    verdict.add(f"{at}.error", None if right else words, got, words)
+    text = error.get("description")
+    if (
+        isinstance(code, int)
+        and isinstance(text, str)
+        and entry is not None
+        and not rules.errors.matches_description(code, rules.version, text)
+    ):
+        verdict.positions[f"error-text-{code}"] = text
+
+
+def _error_words(wanted: ErrorCode, rules: Rules | None) -> str:
+    if not wanted.codes:
+        return "an error"
+    words = []
+    for code in wanted.codes:
+        entry = None if rules is None else rules.errors.lookup(code, rules.version)
+        words.append(f"error {code}" if entry is None else f"error {code} ({entry.http})")
+    return " or ".join(words)
+
+
+def _judge_schema(verdict: Judgement, name: str, seen: Seen, rules: Rules, at: str) -> None:
+    words = f"valid by {name}"
+    if seen.document is MISSING:
+        verdict.add(f"{at}.schema", words, summary(seen), words)
+        return
+    violations = rules.schemas.validate(name, seen.document, revision=rules.revision)
+    told = "; ".join(f"{violation.path}: {violation.message}" for violation in violations[:5])
+    verdict.add(f"{at}.schema", words if violations else None, told, words)
+
+
+def _judge_json(
+    verdict: Judgement, paths: Mapping[str, Matcher], seen: Seen, env: Env, at: str
+) -> None:
+    if paths and seen.document is MISSING:
+        verdict.add(f"{at}.json", "a JSON payload", summary(seen), "a JSON payload")
+        return
+    for path, matcher in paths.items():
+        actual = at_path(seen.document, path)
+        missed = mismatch(matcher, actual, env)
+        verdict.add(f"{at}.json.{path}", missed, actual, describe(matcher, env))
+
+
+def _judge_time(
+    verdict: Judgement,
+    expectation: Expectation,
+    seen: Seen,
+    at: str,
+    marks: Mapping[str, float],
+) -> None:
+    bound = expectation.not_before
+    assert bound is not None
+    words = f"not before {bound.by:g} s after {bound.mark}"
+    passed = seen.at - marks[bound.mark]
+    early = passed < bound.by
+    verdict.add(f"{at}.not_before", words if early else None, f"{passed:.3f} s", words)
+
+
+def _judge_one_of(
+    verdict: Judgement,
+    expectation: Expectation,
+    seen: Seen,
+    env: Env,
+    rules: Rules,
+    at: str,
+    marks: Mapping[str, float],
+) -> None:
+    words = " or ".join(describe_expectation(option, env) for option in expectation.one_of)
+    for option in expectation.one_of:
+        tried = judge(option, seen, env, rules, at=at, marks=marks)
+        if tried.ok:
+            verdict.captures.update(tried.captures)
+            merge(verdict.positions, tried.positions)
+            verdict.add(f"{at}.one_of", None, None, words)
+            return
+    verdict.add(f"{at}.one_of", words, summary(seen), words)
+
+
+def _maybe_number(text: str) -> str | int:
+    """A header that is a whole number is captured as one, so that a case can count with it."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else text

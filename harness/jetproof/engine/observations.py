@@ -1,0 +1,124 @@
+"""Steps that look: stream info, stored messages, advisories."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import time
+from collections.abc import Mapping
+
+from jetproof.engine.exchange import judged
+from jetproof.engine.judge import Judgement, Seen, position_text, shown, summary
+from jetproof.engine.play import ADVISORY_WITHIN, Play
+from jetproof.model.case import Advisory, Stored, StreamState
+from jetproof.model.matching import MISSING, at_path, describe, mismatch
+from jetproof.wire import Headers
+
+POLL = 0.03
+NO_MESSAGE = 10037
+
+
+async def stream(play: Play, step: StreamState) -> None:
+    """Asks once, or again and again while there is time for the state to be reached."""
+    name = play.text(step.of)
+    deadline = time.monotonic() + (step.within or 0.0) * play.factor
+    while True:
+        answer = await play.asked(f"$JS.API.STREAM.INFO.{name}", None, connection=step.connection)
+        judgement = _judge_state(play, step, answer)
+        if judgement.ok or time.monotonic() >= deadline:
+            break
+        await asyncio.sleep(POLL)
+    play.found(step, judgement)
+
+
+async def stored(play: Play, step: Stored) -> None:
+    name = play.text(step.of)
+    asked: dict[str, object] = (
+        {"seq": int(play.text(step.seq))}
+        if step.seq is not None
+        else {"last_by_subj": play.text(step.last_by_subject)}
+    )
+    answer = await play.asked(f"$JS.API.STREAM.MSG.GET.{name}", asked, connection=step.connection)
+    message = None if answer is None else _message_of(answer)
+    if step.absent:
+        gone = answer is not None and at_path(answer.document, "error.err_code") == NO_MESSAGE
+        got = "a message" if message else summary(answer) if answer else "no reply"
+        play.check(step, "stored", gone, "no message", got)
+    elif message is None:
+        got = "no reply" if answer is None else summary(answer)
+        play.check(step, "stored", False, "a message", got)
+    else:
+        judged(play, step, step.message, message, "stored")
+
+
+async def advisory(play: Play, step: Advisory) -> None:
+    subject = f"$JS.EVENT.ADVISORY.{step.event}.{play.text(step.of)}"
+    if step.none_for is not None:
+        seen = await _advised(play, subject, step.none_for)
+        words = f"no advisory for {step.none_for:g} s"
+        reason = seen and position_text(at_path(seen.document, "reason"))
+        play.check(step, "advisory", seen is None, words, reason and f"an advisory: {reason}")
+        return
+    assert step.message is not None
+    seen = await _advised(play, subject, step.within or ADVISORY_WITHIN)
+    if seen is None:
+        await play.must_be_alive("main")
+        play.check(step, "advisory", False, f"an advisory {step.event}", "none")
+    else:
+        judged(play, step, step.message, seen, "advisory")
+
+
+def _judge_state(play: Play, step: StreamState, answer: Seen | None) -> Judgement:
+    judgement = Judgement()
+    document = MISSING if answer is None else answer.document
+    if not isinstance(document, Mapping) or "error" in document or "state" not in document:
+        got = "no reply" if answer is None else summary(answer)
+        judgement.add("stream", "stream info", got, "")
+        return judgement
+    for path, matcher in step.fields.items():
+        actual = at_path(document, path)
+        missed = mismatch(matcher, actual, play.env)
+        shown_path = path.removeprefix("state.")
+        judgement.add(f"stream.{shown_path}", missed, actual, describe(matcher, play.env))
+    for name, path in step.capture.items():
+        value = at_path(document, path)
+        if isinstance(value, (str, int, float)):
+            judgement.captures[name] = value
+        else:
+            judgement.add(f"stream.{path}", f"a value to keep as ${name}", shown(value), "")
+    for name, path in step.position.items():
+        judgement.positions[name] = position_text(at_path(document, path))
+    return judgement
+
+
+async def _advised(play: Play, subject: str, seconds: float) -> Seen | None:
+    deadline = time.monotonic() + seconds * play.factor
+    while True:
+        for seen in play.advisories:
+            if seen.subject == subject:
+                play.advisories.remove(seen)
+                return seen
+        play.advised.clear()
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return None
+        try:
+            async with asyncio.timeout(left):
+                await play.advised.wait()
+        except TimeoutError:
+            return None
+
+
+def _message_of(answer: Seen) -> Seen | None:
+    """The message inside a message get's reply, as if it had come off the wire."""
+    message = at_path(answer.document, "message")
+    if not isinstance(message, Mapping):
+        return None
+    try:
+        block = base64.b64decode(str(message.get("hdrs", "")))
+        payload = base64.b64decode(str(message.get("data", "")))
+    except binascii.Error:
+        return None
+    headers = Headers.from_raw(block) if block else None
+    return Seen(str(message.get("subject", "")), headers, payload, at=answer.at)

@@ -1,0 +1,285 @@
+"""The state of one case while it is played: variables, connections, mailboxes, checks.
+
+The steps themselves are in `exchange`, `observations`, `actions` and `laws`; this is what they
+share. Nothing here judges, and nothing outside the case is touched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from jetproof.engine.judge import Judgement, Rules, Seen, merge
+from jetproof.engine.mailbox import Mailbox
+from jetproof.engine.session import Session
+from jetproof.engine.transcript import Transcript
+from jetproof.errors import JetproofError
+from jetproof.model.case import Case, Outgoing, Step
+from jetproof.model.template import Scalar, render, render_text
+from jetproof.model.verdict import Check
+from jetproof.plan import own_account
+from jetproof.wire import Connection, Headers, Msg, Pub
+
+REPLY_WITHIN = 3.0
+ADVISORY_WITHIN = 3.0
+
+SchemaWatch = Callable[[str, str, str | None, bytes], None]
+
+
+class CannotGoOn(Exception):
+    """The case has failed so that its further steps cannot be played."""
+
+
+@dataclass(slots=True)
+class Line:
+    """One connection of the case: the driver's connection and its place in the case."""
+
+    name: str
+    connection: Connection
+    private: bool
+    sids: list[int] = field(default_factory=list)
+
+
+class Play:
+    """Everything one case owns while it runs."""
+
+    def __init__(
+        self, case: Case, session: Session, rules: Rules, token: str, *, schema_watch: SchemaWatch
+    ) -> None:
+        self.case = case
+        self.session = session
+        self.rules = rules
+        self.token = token
+        self.transcript = Transcript()
+        self.checks: list[Check] = []
+        self.positions: dict[str, str] = {}
+        self.marks: dict[str, float] = {}
+        self.iteration: list[str] = []
+        self.account = own_account(case) if case.given.isolation == "account" else None
+        self.env: dict[str, Scalar] = {
+            "case": case.name,
+            "id": token,
+            "batch": f"batch_{token}",
+            "inbox": f"_INBOX.{token}",
+        }
+        self.env.update((name, f"{name}_{token}") for name, _ in case.given.streams)
+        self.lines: dict[str, Line] = {}
+        self.replies: dict[str, Mailbox] = {}
+        self.boxes: dict[str, Mailbox] = {"errors": Mailbox()}
+        self.requests: dict[str, str] = {}
+        self.advisories: list[Seen] = []
+        self.advised = asyncio.Event()
+        self.broken: str | None = None
+        self._schema_watch = schema_watch
+        self._count = 0
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def factor(self) -> float:
+        return self.session.factor
+
+    def text(self, value: object) -> str:
+        return render_text(value, self.env)  # type: ignore[arg-type]
+
+    # -- being stopped from outside -------------------------------------------------------------
+
+    def abort(self, reason: str) -> None:
+        """Ends the case from outside: the target died, or its connection was lost."""
+        if self.broken is None:
+            self.broken = reason
+            if self._task is not None:
+                self._task.cancel()
+
+    @contextlib.contextmanager
+    def running_as(self, task: asyncio.Task[None]) -> Iterator[None]:
+        self._task = task
+        forget = self.session.on_death(self.abort)
+        try:
+            yield
+        finally:
+            forget()
+            self._task = None
+
+    # -- connections ----------------------------------------------------------------------------
+
+    def line(self, name: str) -> Line:
+        if name not in self.lines:
+            raise JetproofError(f"the case has no connection {name}", phase="play")
+        return self.lines[name]
+
+    def attach(self, name: str, connection: Connection, *, private: bool) -> Line:
+        """Makes a connection the case's own: its inbox, its errors, its end."""
+        line = Line(name, connection, private)
+        self.lines[name] = line
+        line.sids.append(
+            connection.subscribe(
+                f"_INBOX.{self.token}.>", lambda msg, at: self._replied(line, msg, at)
+            )
+        )
+        if private:
+            connection.on_error(lambda text: self._error(line, text))
+        connection.on_close(lambda reason: self._closed(line, reason))
+        return line
+
+    async def detach(self, name: str) -> None:
+        line = self.lines.pop(name)
+        if line.private:
+            await self.session.close(line.connection)
+        elif not line.connection.closed:
+            for sid in line.sids:
+                line.connection.unsubscribe(sid)
+
+    def _closed(self, line: Line, reason: str) -> None:
+        if self.lines.get(line.name) is not line:
+            return
+        self.transcript.note(line.name, "closed", reason)
+        if not line.private and not self.session.is_planned_loss(line.connection):
+            self.abort(f"the shared connection was lost: {reason}")
+
+    def _error(self, line: Line, text: str) -> None:
+        self.transcript.note(line.name, "-ERR", text)
+        self.boxes["errors"].put(Seen("-ERR", None, text.encode(), at=time.monotonic()))
+
+    # -- messages out ---------------------------------------------------------------------------
+
+    def send(self, message: Outgoing, *, reply: str | None) -> Pub:
+        """Sends exactly what the case says and records it."""
+        line = self.line(message.connection)
+        headers = None
+        if message.headers is not None:
+            headers = Headers([(name, self.text(value)) for name, value in message.headers])
+        frame = line.connection.publish(
+            self.text(message.subject), self._payload(message), reply=reply, headers=headers
+        )
+        self.transcript.sent(line.name, frame)
+        if reply is not None:
+            self.requests[reply] = frame.subject
+        return frame
+
+    def call(self, subject: str, document: object, *, connection: str = "main") -> str:
+        """A plain API request of the case itself; gives the reply subject it went with."""
+        reply = self.fresh_reply()
+        payload = b"" if document is None else json.dumps(document).encode()
+        line = self.line(connection)
+        self.transcript.sent(
+            line.name, line.connection.publish(subject, payload, reply=reply, headers=None)
+        )
+        self.requests[reply] = subject
+        return reply
+
+    async def asked(
+        self, subject: str, document: object, *, connection: str = "main"
+    ) -> Seen | None:
+        """The answer to an API request, or None."""
+        reply = self.call(subject, document, connection=connection)
+        answer = await self.reply_box(reply).next(REPLY_WITHIN * self.factor)
+        if answer is None:
+            await self.must_be_alive(connection)
+        return answer
+
+    def fresh_reply(self) -> str:
+        self._count += 1
+        return f"_INBOX.{self.token}.r{self._count}"
+
+    def _payload(self, message: Outgoing) -> bytes:
+        if message.json is not None:
+            return json.dumps(render(message.json, self.env)).encode()
+        if message.size is not None:
+            size = int(self.text(message.size))
+            return b"x" * size
+        return self.text(message.payload).encode("utf-8", "surrogateescape")
+
+    # -- messages in ----------------------------------------------------------------------------
+
+    def reply_box(self, subject: str) -> Mailbox:
+        return self.replies.setdefault(subject, Mailbox())
+
+    def subscribe(self, name: str, subject: str, queue: str | None, connection: str) -> None:
+        box = self.boxes.setdefault(name, Mailbox())
+        line = self.line(connection)
+
+        def arrived(message: Msg, at: float) -> None:
+            self._record(line, message, at)
+            box.put(_seen(message, at))
+
+        line.sids.append(line.connection.subscribe(subject, arrived, queue=queue))
+        self.transcript.note(line.name, "SUB", subject)
+
+    def advise(self, message: Msg, at: float) -> None:
+        """An advisory about this case, from the session's observer."""
+        self.transcript.received("observer", message, at)
+        self._schema_watch(self.case.id, message.subject, None, message.payload)
+        self.advisories.append(_seen(message, at))
+        self.advised.set()
+
+    def _replied(self, line: Line, message: Msg, at: float) -> None:
+        self._record(line, message, at)
+        self.reply_box(message.subject).put(_seen(message, at))
+
+    def _record(self, line: Line, message: Msg, at: float) -> None:
+        self.transcript.received(line.name, message, at)
+        self._schema_watch(
+            self.case.id, message.subject, self.requests.get(message.subject), message.payload
+        )
+
+    async def must_be_alive(self, connection: str) -> None:
+        """Silence where an answer was due: is it the server's position, or is the server gone?"""
+        line = self.lines.get(connection)
+        if line is None or self.session.down:
+            return
+        if not await self.session.is_alive(line.connection):
+            reason = line.connection.close_reason or "it answers no PING"
+            self.session.die(f"the server does not answer any more: {reason}")
+            raise CannotGoOn
+
+    # -- results --------------------------------------------------------------------------------
+
+    def found(self, step: Step, judgement: Judgement) -> None:
+        """Takes over what judging a message gave."""
+        for finding in judgement.findings:
+            self.check(step, finding.path, finding.ok, finding.expected, finding.actual)
+        self.env.update(judgement.captures)
+        merge(self.positions, judgement.positions)
+
+    def check(
+        self, step: Step | str, path: str, ok: bool, expected: str, actual: object = None
+    ) -> None:
+        self.checks.append(
+            Check(
+                step=step if isinstance(step, str) else step.name,
+                kind="given" if isinstance(step, str) else step.kind,
+                path=path,
+                ok=ok,
+                expected=self.generic(expected),
+                actual=None if ok else self.generic(actual),
+                iteration=",".join(self.iteration),
+                ms=self.transcript.ms(),
+            )
+        )
+
+    @property
+    def failed(self) -> bool:
+        return any(not check.ok for check in self.checks)
+
+    def generic(self, value: Any) -> Any:
+        """The value with what is fresh in every run put back to its variable's name."""
+        if isinstance(value, str):
+            if self.token not in value:
+                return value
+            for name in ("inbox", "batch", *(name for name, _ in self.case.given.streams)):
+                value = value.replace(str(self.env[name]), f"${name}")
+            return value.replace(self.token, "$id")
+        if isinstance(value, list):
+            return [self.generic(item) for item in value]
+        if isinstance(value, dict):
+            return {self.generic(key): self.generic(item) for key, item in value.items()}
+        return value
+
+
+def _seen(message: Msg, at: float) -> Seen:
+    return Seen(message.subject, message.headers, message.payload, message.reply or "", at)

@@ -1,0 +1,391 @@
+"""Plays a plan: groups side by side, the cases of a group at the same time, every cell an event."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import string
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from jetproof.engine.judge import Rules
+from jetproof.engine.play import Play
+from jetproof.engine.player import Outcome, play_case
+from jetproof.engine.schema_watch import SUITE, SchemaWatch
+from jetproof.engine.session import Address, Session
+from jetproof.engine.verdicts import Ruling, rule
+from jetproof.errors import JetproofError
+from jetproof.events import (
+    CaseFinished,
+    CaseStarted,
+    Emit,
+    Event,
+    RunFinished,
+    RunStarted,
+    TargetFailed,
+    TargetStarted,
+    TargetStopped,
+)
+from jetproof.load.library import Library
+from jetproof.model.verdict import Cell, Verdict
+from jetproof.plan import Group, Item, Plan, PlanTarget
+from jetproof.targets.node import Node, StartError
+from jetproof.targets.sweep import Owner
+from jetproof.targets.topology import RunningTarget, start_target
+
+CASES_AT_ONCE = 64
+LOG_LINES = 30
+_ALPHABET = string.ascii_lowercase + string.digits
+
+Front = Callable[[RunningTarget], AbstractAsyncContextManager[Address | None]]
+
+
+@contextlib.asynccontextmanager
+async def no_front(_: RunningTarget) -> AsyncIterator[None]:
+    """Cases reach the target itself."""
+    yield None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How to play, not what."""
+
+    run: str
+    time_factor: float
+    servers_at_once: int = 8
+    cases_at_once: int = CASES_AT_ONCE
+    fail_fast: bool = False
+    command: tuple[str, ...] = ()
+    attempts: Mapping[str, int] = field(default_factory=dict)
+    owner: Owner | None = None
+    keep: bool = False
+    front: Front = no_front
+    hold: Callable[[RunningTarget], AbstractAsyncContextManager[None]] | None = None
+
+
+class Stop:
+    """Asks a run to end early: once to start nothing more and end what is being played."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def now(self, reason: str) -> None:
+        if self.reason is None:
+            self.reason = reason
+        for task in list(self._tasks):
+            task.cancel()
+
+    def watch(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def run(
+    plan: Plan, library: Library, emit: Emit, options: RunOptions, stop: Stop | None = None
+) -> RunFinished:
+    """Plays everything in the plan. Nothing that a target or a case does ends it early."""
+    return await _Run(plan, library, emit, options, stop or Stop()).whole()
+
+
+class _Run:
+    def __init__(
+        self, plan: Plan, library: Library, emit: Emit, options: RunOptions, stop: Stop
+    ) -> None:
+        self.plan = plan
+        self.library = library
+        self.options = options
+        self.stop = stop
+        self.verdicts: Counter[Verdict] = Counter()
+        self.slowest = 0.0
+        self.places = _Places(options.servers_at_once)
+        self.watches = {
+            target.name: SchemaWatch(library.schemas, target.version) for target in plan.targets
+        }
+        self._emit = emit
+
+    async def whole(self) -> RunFinished:
+        began = time.monotonic()
+        self._emit(self._started())
+        for dropped in self.plan.not_applicable:
+            cell = self._cell(dropped.item, dropped.target, Ruling(Verdict.NOT_APPLICABLE))
+            self.finished(CaseFinished(_with(cell, reason=dropped.reason)))
+        tasks = [asyncio.create_task(self._group(group)) for group in self.plan.groups]
+        for task in tasks:
+            self.stop.watch(task)
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+        self._judge_schemas()
+        ended = RunFinished(
+            run=self.options.run,
+            verdicts=dict(self.verdicts),
+            wall_ms=round((time.monotonic() - began) * 1000, 1),
+            slowest_case_ms=round(self.slowest, 1),
+            interrupted=self.stop.reason is not None,
+        )
+        self._emit(ended)
+        return ended
+
+    def emit(self, event: Event) -> None:
+        self._emit(event)
+
+    def finished(self, event: CaseFinished) -> None:
+        cell = event.cell
+        self.verdicts[cell.verdict] += 1
+        self.slowest = max(self.slowest, cell.ms)
+        self._emit(event)
+        if self.options.fail_fast and (cell.verdict.nonconforming or cell.verdict is Verdict.ERROR):
+            self.stop.now(f"{cell.name} is {cell.verdict}, and --fail-fast was asked for")
+
+    # -- one group ------------------------------------------------------------------------------
+
+    async def _group(self, group: Group) -> None:
+        async with self.places.taken(group.weight):
+            await self._play_group(group)
+
+    async def _play_group(self, group: Group) -> None:
+        began = time.monotonic()
+        played: set[str] = set()
+        died: list[str] = []
+        session: Session | None = None
+
+        def on_exit(node: Node, _: int | None) -> None:
+            reason = str(node.died)
+            died.append(reason)
+            if session is not None:
+                session.die(reason)
+
+        try:
+            async with start_target(
+                group.target.name,
+                configuration=group.configuration,
+                topology=group.topology,
+                accounts=group.accounts,
+                owner=self.options.owner,
+                keep=self.options.keep,
+                factor=self.options.time_factor,
+                on_unplanned_exit=on_exit,
+            ) as target:
+                self.emit(
+                    TargetStarted(
+                        group.target.name,
+                        str(target.version),
+                        target.provider,
+                        group.topology,
+                        group.configuration,
+                        len(group.items),
+                        round((time.monotonic() - began) * 1000, 1),
+                    )
+                )
+                async with self.options.front(target) as address:
+                    session = Session(target, factor=self.options.time_factor, address=address)
+                    async with session:
+                        if died:
+                            session.die(died[0])
+                        await self._play_items(group, session, played)
+                        if target.provider == "external":
+                            await session.sweep(run_prefix(self.options.run))
+                if self.options.hold is not None:
+                    async with self.options.hold(target):
+                        pass
+            self.emit(TargetStopped(group.target.name, group.topology, group.configuration))
+        except (JetproofError, OSError) as problem:
+            self._no_verdict(group, played, problem)
+
+    async def _play_items(self, group: Group, session: Session, played: set[str]) -> None:
+        places = asyncio.Semaphore(self.options.cases_at_once)
+
+        async def one(item: Item) -> None:
+            async with places:
+                if self.stop.reason is None:
+                    await self._play_item(group, item, session)
+                    played.add(item.case.id)
+
+        async with asyncio.TaskGroup() as tasks:
+            for item in group.items:
+                tasks.create_task(one(item))
+
+    async def _play_item(self, group: Group, item: Item, session: Session) -> None:
+        case = item.case
+        self.emit(CaseStarted(case.id, group.target.name))
+        started_at = now()
+        rules = Rules(
+            group.target.version, item.revision, self.library.errors, self.library.schemas
+        )
+        watch = self.watches[group.target.name]
+        token = fresh_token(self.options.run)
+        play = Play(case, session, rules, token, schema_watch=watch.see)
+        outcome = await play_case(play)
+        ruling = self._rule(group, item, outcome)
+        cell = self._cell(item, group.target, ruling)
+        log: tuple[str, ...] = ()
+        if ruling.verdict is Verdict.ERROR or ruling.verdict.nonconforming:
+            log = log_tail(session.target)
+        cell = _with(
+            cell,
+            ms=outcome.ms,
+            started_at=started_at,
+            position=dict(outcome.positions),
+            server_log=log,
+        )
+        self.finished(CaseFinished(cell, outcome.checks, outcome.frames))
+
+    def _rule(self, group: Group, item: Item, outcome: Outcome) -> Ruling:
+        if outcome.error is not None:
+            return Ruling(Verdict.ERROR, outcome.error)
+        return self._ruling(group.target, item, group.topology, outcome)
+
+    def _ruling(self, target: PlanTarget, item: Item, topology: str, outcome: Outcome) -> Ruling:
+        covering = [
+            entry
+            for entry in self.library.deviations
+            if entry.covers(item.case.id, target.version, topology, target.provider)
+        ]
+        return rule(self.library.clauses_of(item.case), outcome.checks, covering)
+
+    def _no_verdict(self, group: Group, played: set[str], problem: Exception) -> None:
+        """A target that did not start, or a session that broke: its other cases are `error`."""
+        log = tuple(problem.log_tail.splitlines()) if isinstance(problem, StartError) else ()
+        reason = problem.message if isinstance(problem, JetproofError) else str(problem)
+        reason = reason.splitlines()[0]
+        self.emit(TargetFailed(group.target.name, group.topology, group.configuration, reason, log))
+        for item in group.items:
+            if item.case.id not in played:
+                cell = self._cell(item, group.target, Ruling(Verdict.ERROR, reason))
+                self.finished(CaseFinished(_with(cell, started_at=now(), server_log=log)))
+
+    # -- cells ----------------------------------------------------------------------------------
+
+    def _cell(self, item: Item, target: PlanTarget, ruling: Ruling) -> Cell:
+        case = item.case
+        cell = Cell(
+            case=case.id,
+            suite=case.suite,
+            spec=case.spec,
+            spec_revision=item.revision,
+            server=str(target.version),
+            provider=target.provider,
+            topology=case.given.topology,
+            configuration=case.given.configuration,
+            verdict=ruling.verdict,
+            clauses=case.clauses,
+            reason=ruling.reason,
+            deviation=ruling.deviation,
+            case_hash=case.hash,
+            target=target.name,
+            replay=f"jetproof replay {case.id} --server {target.name}",
+        )
+        return _with(cell, attempt=self.options.attempts.get(cell.name, 0) + 1)
+
+    def _judge_schemas(self) -> None:
+        for target in self.plan.targets:
+            for name, record in sorted(self.watches[target.name].records.items()):
+                case = f"{SUITE}::{name}"
+                checks = tuple(record.checks.values())
+                covering = [
+                    entry
+                    for entry in self.library.deviations
+                    if entry.covers(case, target.version, "any", target.provider)
+                ]
+                ruling = rule((), checks, covering)
+                position = {"seen": str(record.seen)}
+                if record.unknown:
+                    position["unknown-fields"] = ", ".join(sorted(record.unknown))
+                cell = Cell(
+                    case=case,
+                    suite=SUITE,
+                    spec=SUITE,
+                    spec_revision=0,
+                    server=str(target.version),
+                    provider=target.provider,
+                    topology="any",
+                    configuration="any",
+                    verdict=ruling.verdict,
+                    clauses=(),
+                    reason=ruling.reason,
+                    deviation=ruling.deviation,
+                    position=position,
+                    target=target.name,
+                    started_at=now(),
+                    replay=f"jetproof run --server {target.name}",
+                )
+                attempt = self.options.attempts.get(cell.name, 0) + 1
+                self.finished(CaseFinished(_with(cell, attempt=attempt), checks))
+
+    def _started(self) -> RunStarted:
+        clauses = [
+            clause for spec in self.library.specs.values() for clause in spec.clauses.values()
+        ]
+        return RunStarted(
+            run=self.options.run,
+            started_at=now(),
+            targets=tuple(target.name for target in self.plan.targets),
+            cells=self.plan.cells,
+            time_factor=self.options.time_factor,
+            suite_hash=self.library.suite_hash,
+            clauses=tuple(clauses),
+            partial=self.plan.partial,
+            command=self.options.command,
+        )
+
+
+class _Places:
+    """So many server processes at once; a cluster takes one place a node."""
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+        self._all = places
+        self._change = asyncio.Condition()
+
+    @contextlib.asynccontextmanager
+    async def taken(self, wanted: int) -> AsyncIterator[None]:
+        wanted = min(wanted, self._all)
+        async with self._change:
+            await self._change.wait_for(lambda: self._free >= wanted)
+            self._free -= wanted
+        try:
+            yield
+        finally:
+            async with self._change:
+                self._free += wanted
+                self._change.notify_all()
+
+
+def fresh_run_id() -> str:
+    """Sortable by time, unique without coordination."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+
+
+def run_prefix(run_id: str) -> str:
+    """The part of a token that all cases of a run share."""
+    return "jp" + run_id[-6:].rjust(6, "0")
+
+
+def fresh_token(run_id: str) -> str:
+    """What makes a case's names its own; `jetproof.engine.session.TOKEN` finds it again."""
+    return run_prefix(run_id) + "".join(secrets.choice(_ALPHABET) for _ in range(6))
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def log_tail(target: RunningTarget) -> tuple[str, ...]:
+    lines: list[str] = []
+    for name, tail in target.log_tails(LOG_LINES).items():
+        prefix = f"{name}: " if len(target.nodes) > 1 else ""
+        lines.extend(prefix + line for line in tail.splitlines())
+    return tuple(lines)
+
+
+def _with(cell: Cell, **changes: object) -> Cell:
+    from dataclasses import replace
+
+    return replace(cell, **changes)  # type: ignore[arg-type]

@@ -1,0 +1,73 @@
+"""Every JetStream reply and advisory seen in a run is validated, whether a case asks or not.
+
+That gives one cell a schema and target (`schemas::pub-ack`) and never changes a case's verdict.
+Fields that no schema names are kept as a position.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from jetproof.load.wire_schemas import WireSchemas
+from jetproof.model.verdict import Check
+from jetproof.model.versions import Version
+
+SUITE = "schemas"
+KEPT = 20
+
+
+@dataclass(slots=True)
+class SchemaRecord:
+    """What was seen of one schema on one target."""
+
+    seen: int = 0
+    invalid: int = 0
+    unknown: set[str] = field(default_factory=set)
+    checks: dict[tuple[str, str], Check] = field(default_factory=dict)
+
+
+class SchemaWatch:
+    """Collects for one target, over all its groups."""
+
+    def __init__(self, schemas: WireSchemas, version: Version) -> None:
+        self._schemas = schemas
+        self._version = version
+        self.records: dict[str, SchemaRecord] = {}
+        self._revisions: dict[str, int | None] = {}
+
+    def see(self, case: str, subject: str, asked: str | None, payload: bytes) -> None:
+        """One message off the wire; `asked` is the subject of the request it answers."""
+        if not payload.startswith(b"{"):
+            return
+        try:
+            document = json.loads(payload)
+        except ValueError:
+            return
+        name = self._schemas.classify(subject, asked, document)
+        if name is None:
+            return
+        record = self.records.setdefault(name, SchemaRecord())
+        record.seen += 1
+        revision = self._spoken(name)
+        record.unknown.update(self._schemas.unknown_fields(name, document, revision))
+        violations = self._schemas.validate(name, document, revision)
+        record.invalid += bool(violations)
+        for violation in violations:
+            key = (violation.path, violation.message)
+            if key not in record.checks and len(record.checks) < KEPT:
+                record.checks[key] = Check(
+                    step=name,
+                    kind="schema",
+                    path=violation.path or "document",
+                    ok=False,
+                    expected=f"valid by {name}",
+                    actual=violation.message,
+                    iteration=case,
+                )
+
+    def _spoken(self, name: str) -> int | None:
+        """The revision of the schema's specification that this release speaks."""
+        if name not in self._revisions:
+            self._revisions[name] = self._schemas.spoken_form(name, self._version)
+        return self._revisions[name]

@@ -1,0 +1,132 @@
+"""What a case is given before its first step: connections and streams."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Mapping
+
+from jetproof.engine.judge import Seen, summary
+from jetproof.engine.nodes import node_of
+from jetproof.engine.play import CannotGoOn, Play
+from jetproof.errors import JetproofError
+from jetproof.model.case import ConnectionGiven
+from jetproof.model.matching import MISSING, at_path, same
+from jetproof.model.template import render
+from jetproof.wire import Headers
+
+STEP = "given"
+REACHABLE_WITHIN = 10.0
+NOT_READY = (10005, 10008, 10023, 10074)  # no suitable peers, not available, no resources
+_WILDCARD = re.compile(r"(?<![^.])[*>](?![^.])")
+
+
+async def prepare(play: Play) -> None:
+    """Connections first, streams next, and at last the connections that depend on a stream."""
+    await play.session.observe(play.account)
+    given = play.case.given
+    early = {
+        name: wanted
+        for name, wanted in given.connections.items()
+        if wanted.node not in ("leader", "follower")
+    }
+    for name in {"main", *early}:
+        await connect(play, name, given=early.get(name, ConnectionGiven()))
+    for name, config in given.streams:
+        await _create(play, name, render(config, play.env))
+    for name in given.connections.keys() - early.keys():
+        if name in play.lines:
+            await play.detach(name)
+        await connect(play, name)
+    if len(play.session.target.nodes) > 1:
+        await _reachable(play)
+
+
+async def connect(play: Play, name: str, *, given: ConnectionGiven | None = None) -> None:
+    """Opens one connection of the case; `main` is a shared one unless the case says otherwise."""
+    wanted = given or play.case.given.connections.get(name, ConnectionGiven())
+    if name == "main" and wanted == ConnectionGiven() and play.account is None:
+        play.attach(name, await play.session.shared(), private=False)
+        return
+    node = play.session.live_nodes()[0] if wanted.node is None else await node_of(play, wanted.node)
+    connection = await play.session.open(node, wanted.account or play.account, wanted.options)
+    play.attach(name, connection, private=True)
+
+
+async def _create(play: Play, name: str, config: object) -> None:
+    """Creates a stream and makes sure that the server took every setting, not just most."""
+    assert isinstance(config, Mapping)
+    stream = str(play.env[name])
+    wanted = {"name": stream, **config}
+    deadline = time.monotonic() + REACHABLE_WITHIN * play.factor
+    while True:
+        answer = await play.asked(f"$JS.API.STREAM.CREATE.{stream}", wanted)
+        if not _cluster_is_young(answer) or time.monotonic() > deadline:
+            break
+        await asyncio.sleep(0.1)
+    if answer is None:
+        play.check(STEP, f"given.{name}", False, "the stream is created", "no reply")
+        raise CannotGoOn
+    document = answer.document
+    if not isinstance(document, Mapping) or "config" not in document:
+        code = _http_code(document)
+        if code is None or code >= 500 or _cluster_is_young(answer):
+            raise JetproofError(f"the stream could not be created: {answer.text}", phase="play")
+        play.check(STEP, f"given.{name}", False, "the stream is created", summary(answer))
+        raise CannotGoOn
+    for key, value in wanted.items():
+        actual = document["config"].get(key, MISSING)
+        if not _echoed(value, actual):
+            play.check(STEP, f"given.{name}.{key}", False, json.dumps(value), repr(actual))
+            raise CannotGoOn
+
+
+async def _reachable(play: Play) -> None:
+    """In a cluster a new stream is known to every node only after a moment.
+
+    A message that expects another stream is refused without being stored: its refusal tells that
+    the stream's subjects are reached from here, and a 503 that they are not yet.
+    """
+    wrong = Headers([("Nats-Expected-Stream", "jetproof-probe")])
+    deadline = time.monotonic() + REACHABLE_WITHIN * play.factor
+    for name, config in play.case.given.streams:
+        settings = render(config, play.env)
+        if not isinstance(settings, dict) or not settings.get("subjects") or settings.get("no_ack"):
+            continue
+        subject = _WILDCARD.sub("jetproof-probe", settings["subjects"][0])
+        for line in play.lines.values():
+            while True:
+                answer = await line.connection.request(subject, headers=wrong, timeout=5.0)
+                if answer.status is None:
+                    break
+                if time.monotonic() > deadline:
+                    raise JetproofError(
+                        f"the stream ${name} cannot be reached by {line.name}: {answer.status}",
+                        phase="play",
+                    )
+                await asyncio.sleep(0.02)
+
+
+def _echoed(value: object, actual: object) -> bool:
+    """Whether a setting came back: what is inside an object may have been completed."""
+    if value in (None, False, 0, "") and actual is MISSING:
+        return True
+    if isinstance(value, Mapping) and isinstance(actual, Mapping):
+        return all(_echoed(item, actual.get(key, MISSING)) for key, item in value.items())
+    if isinstance(value, list) and isinstance(actual, list):
+        return len(value) == len(actual) and all(map(_echoed, value, actual))
+    return same(value, actual)
+
+
+def _cluster_is_young(answer: Seen | None) -> bool:
+    """Whether the cluster does not know its peers or their room yet: it will in a moment."""
+    error = at_path(answer.document, "error.err_code") if answer is not None else None
+    return error in NOT_READY
+
+
+def _http_code(document: object) -> int | None:
+    error = document.get("error") if isinstance(document, Mapping) else None
+    code = error.get("code") if isinstance(error, Mapping) else None
+    return code if isinstance(code, int) else None

@@ -1,0 +1,71 @@
+"""From checks to a verdict: levels, positions, and what the ledger says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jetproof.model.clause import Clause, Level
+from jetproof.model.ledger import Deviation
+from jetproof.model.verdict import Check, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    verdict: Verdict
+    reason: str = ""
+    deviation: str | None = None
+
+
+def rule(
+    clauses: Sequence[Clause], checks: Sequence[Check], deviations: Sequence[Deviation]
+) -> Ruling:
+    """The verdict of a case that was played to its end.
+
+    `deviations` are the entries of the ledger that cover this cell.
+    """
+    failed = [check for check in checks if not check.ok]
+    verdict = _plain_verdict(clauses, failed)
+    reason = told(failed)
+    if not deviations:
+        return Ruling(verdict, reason)
+    if verdict in (Verdict.FAIL, Verdict.WARN):
+        for entry in deviations:
+            if entry.explains(failed, whole=bool(clauses)):
+                return Ruling(Verdict.KNOWN, f"{entry.id}: {entry.does}", entry.id)
+        ids = ", ".join(entry.id for entry in deviations)
+        return Ruling(Verdict.STALE, f"{ids} describes another failure; this is: {reason}")
+    ids = ", ".join(entry.id for entry in deviations)
+    return Ruling(Verdict.STALE, f"{ids} says that this fails, and it does not", deviations[0].id)
+
+
+def told(failed: Sequence[Check]) -> str:
+    """The failed checks in one line each, the first few of them."""
+    lines = [
+        f"step {check.step}{f' [{check.iteration}]' if check.iteration else ''}, {check.path}: "
+        f"expected {check.expected}, got {plain(check.actual)}"
+        for check in failed[:5]
+    ]
+    if len(failed) > len(lines):
+        lines.append(f"and {len(failed) - len(lines)} more")
+    return "; ".join(lines)
+
+
+def plain(actual: object) -> str:
+    """An actual value for people."""
+    if actual == {"absent": True}:
+        return "absent"
+    return actual if isinstance(actual, str) else json.dumps(actual, ensure_ascii=False)
+
+
+def _plain_verdict(clauses: Sequence[Clause], failed: Sequence[Check]) -> Verdict:
+    """A schema's own cell has no clauses: then everything decides."""
+    deciding = [clause for clause in clauses if clause.decides]
+    if clauses and not deciding:
+        return Verdict.POSITION
+    if not failed:
+        return Verdict.PASS
+    if clauses and all(clause.level is Level.SHOULD for clause in deciding):
+        return Verdict.WARN
+    return Verdict.FAIL

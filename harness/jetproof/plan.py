@@ -1,0 +1,271 @@
+"""Which cases are played on which target, why not, and which of them may share a server.
+
+Planning is pure: it starts nothing and asks nobody. A target comes in with its version known, so
+that `n/a` is decided here, with the proof in its reason.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from jetproof.errors import JetproofError
+from jetproof.load.library import Library
+from jetproof.model.case import Case
+from jetproof.model.clause import Actor
+from jetproof.model.versions import Version
+
+CLUSTER_TOPOLOGIES = frozenset({"cluster-3"})
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What was asked for on the command line; empty means everything."""
+
+    patterns: tuple[str, ...] = ()
+    clauses: tuple[str, ...] = ()
+    specs: tuple[tuple[str, int | None], ...] = ()
+    shard: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTarget:
+    """A target whose version is known. `fixed` is why it cannot be configured, if it cannot."""
+
+    name: str
+    version: Version
+    provider: str
+    fixed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One cell to be: a case, and the revision of its specification that it is judged by."""
+
+    case: Case
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Items that share one server (or cluster)."""
+
+    target: PlanTarget
+    configuration: str
+    topology: str
+    items: tuple[Item, ...]
+    alone: bool = False
+
+    @property
+    def weight(self) -> int:
+        return 3 if self.topology in CLUSTER_TOPOLOGIES else 1
+
+    @property
+    def accounts(self) -> tuple[str, ...]:
+        """The accounts its cases ask for, and one for each case that wants its own."""
+        named = {
+            given.account
+            for item in self.items
+            for given in item.case.given.connections.values()
+            if given.account
+        }
+        own = {
+            own_account(item.case) for item in self.items if item.case.given.isolation == "account"
+        }
+        return tuple(sorted(named | own))
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
+    item: Item
+    target: PlanTarget
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    targets: tuple[PlanTarget, ...]
+    groups: tuple[Group, ...]
+    not_applicable: tuple[NotApplicable, ...]
+    partial: str = ""
+
+    @property
+    def cells(self) -> int:
+        return sum(len(group.items) for group in self.groups) + len(self.not_applicable)
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The items asked for, and why they are not everything (empty if they are)."""
+
+    items: tuple[Item, ...]
+    partial: str = field(default="")
+
+
+def own_account(case: Case) -> str:
+    """The name of the account that belongs to one case alone."""
+    return f"OWN_{case.hash}"
+
+
+def select(library: Library, selection: Selection, cases: Sequence[Case] | None = None) -> Selected:
+    """The cases that the selection names; a pattern that names none is a mistake."""
+    pool = tuple(library.cases if cases is None else cases)
+    chosen = _by_pattern(pool, selection.patterns)
+    if selection.clauses:
+        chosen = _by_clause(library, chosen, selection.clauses)
+    items = _by_spec(library, chosen, selection.specs)
+    reasons = []
+    if len(chosen) < len(pool):
+        reasons.append(f"{len(chosen)} of {len(pool)} cases were selected")
+    if selection.shard:
+        index, count = selection.shard
+        items = items[index - 1 :: count]
+        reasons.append(f"shard {index}/{count}")
+    return Selected(tuple(items), "; ".join(reasons))
+
+
+def make_plan(
+    library: Library, selected: Selected, targets: Sequence[PlanTarget], *, skip: frozenset[str]
+) -> Plan:
+    """Groups for every target. `skip` holds names of cells that a resumed run already has."""
+    groups: list[Group] = []
+    dropped: list[NotApplicable] = []
+    for target in targets:
+        playable = []
+        for item in selected.items:
+            if cell_name(item, target) in skip:
+                continue
+            reason = why_not(library, item, target)
+            if reason is None:
+                playable.append(item)
+            else:
+                dropped.append(NotApplicable(item, target, reason))
+        groups.extend(_group(target, playable))
+    groups.sort(key=lambda group: -max(item.case.budget for item in group.items))
+    return Plan(tuple(targets), tuple(groups), tuple(dropped), selected.partial)
+
+
+def cell_name(item: Item, target: PlanTarget) -> str:
+    """The cell's name as `Cell.name` gives it, known before the cell exists."""
+    return f"{item.case.id} @{target.version} {item.case.given.topology}"
+
+
+def why_not(library: Library, item: Item, target: PlanTarget) -> str | None:
+    """The proof that a case does not apply to a target, or None if it does."""
+    case = item.case
+    for clause in library.clauses_of(case):
+        if clause.applies_from is not None and target.version.base < clause.applies_from:
+            return (
+                f"{clause.id} applies from {clause.applies_from}, this server is {target.version}"
+            )
+    if target.fixed is None:
+        return None
+    if case.given.configuration != "default":
+        return f"{target.fixed}: it cannot be given the configuration {case.given.configuration}"
+    if case.given.topology != "single":
+        return f"{target.fixed}: it cannot be given the topology {case.given.topology}"
+    if case.given.isolation == "server":
+        return f"{target.fixed}: the case needs a server of its own"
+    if case.given.isolation == "account" or any(
+        given.account for given in case.given.connections.values()
+    ):
+        return f"{target.fixed}: the case needs accounts of its own"
+    return None
+
+
+def _group(target: PlanTarget, items: Iterable[Item]) -> list[Group]:
+    shared: dict[tuple[str, str], list[Item]] = defaultdict(list)
+    groups: list[Group] = []
+    for item in items:
+        given = item.case.given
+        if given.isolation == "server":
+            groups.append(Group(target, given.configuration, given.topology, (item,), alone=True))
+        else:
+            shared[given.configuration, given.topology].append(item)
+    for (configuration, topology), members in shared.items():
+        groups.append(Group(target, configuration, topology, tuple(members)))
+    return groups
+
+
+def _by_pattern(pool: Sequence[Case], patterns: Sequence[str]) -> tuple[Case, ...]:
+    if not patterns:
+        return tuple(pool)
+    chosen: dict[str, Case] = {}
+    for pattern in patterns:
+        found = [case for case in pool if matches(case, pattern)]
+        if not found:
+            raise JetproofError(
+                f"no case matches {pattern!r}",
+                phase="plan",
+                hint="jetproof list prints every case; a pattern is a case id, the beginning of a "
+                "suite's name, or a glob such as 'adr-50/atomic/*::gap*'",
+            )
+        chosen.update((case.id, case) for case in found)
+    return tuple(case for case in pool if case.id in chosen)
+
+
+def matches(case: Case, pattern: str) -> bool:
+    """Whether a pattern of the command line names this case."""
+    pattern = pattern.rstrip("/")
+    return (
+        case.id == pattern
+        or case.suite == pattern
+        or case.suite.startswith(f"{pattern}/")
+        or fnmatch.fnmatchcase(case.id, pattern)
+        or fnmatch.fnmatchcase(case.suite, pattern)
+    )
+
+
+def _by_clause(library: Library, cases: Sequence[Case], wanted: Sequence[str]) -> tuple[Case, ...]:
+    known = [clause for spec in library.specs.values() for clause in spec.clauses]
+    ids: set[str] = set()
+    for pattern in wanted:
+        found = fnmatch.filter(known, pattern)
+        if not found:
+            raise JetproofError(
+                f"no clause matches {pattern!r}",
+                phase="plan",
+                hint="jetproof clauses prints every clause",
+            )
+        ids.update(found)
+    chosen = tuple(case for case in cases if ids & set(case.clauses))
+    if not chosen:
+        clauses = [library.clause(clause) for clause in sorted(ids)]
+        why = (
+            "it binds clients, and no client case tests it"
+            if all(clause.actor is Actor.CLIENT for clause in clauses)
+            else "jetproof clauses shows which cases test which clause"
+        )
+        raise JetproofError(f"no case tests {', '.join(sorted(ids))}", phase="plan", hint=why)
+    return chosen
+
+
+def _by_spec(
+    library: Library, cases: Sequence[Case], wanted: Sequence[tuple[str, int | None]]
+) -> list[Item]:
+    if not wanted:
+        return [Item(case, case.revision) for case in cases]
+    items: list[Item] = []
+    for name, revision in wanted:
+        spec = library.specs.get(name)
+        if spec is None:
+            raise JetproofError(
+                f"no specification {name!r}",
+                phase="plan",
+                hint=f"there are: {', '.join(sorted(library.specs))}",
+            )
+        if revision is not None and revision not in spec.revisions:
+            raise JetproofError(
+                f"{name} has no revision {revision}",
+                phase="plan",
+                hint=f"it has: {', '.join(str(number) for number in spec.revisions)}",
+            )
+        for case in cases:
+            if case.spec != name:
+                continue
+            law = case.revision if revision is None else revision
+            if all(clause.holds_in(law) for clause in library.clauses_of(case)):
+                items.append(Item(case, law))
+    return items
