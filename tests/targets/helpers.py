@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -9,18 +11,38 @@ from typing import Any
 
 from jetproof.targets.topology import RunningTarget
 from jetproof.wire.driver import Connection
+from jetproof.wire.errors import ConnectionLost, WireTimeout
 
 
 async def api(
-    target: RunningTarget, subject: str, body: Any = None, *, node: str = "n1", **who: Any
+    target: RunningTarget,
+    subject: str,
+    body: Any = None,
+    *,
+    node: str = "n1",
+    account: str | None = None,
+    timeout: float = 20.0,
 ) -> dict[str, Any]:
     """One request through a node, for the main account unless `account` says otherwise."""
     place = target.nodes[node]
-    credentials = target.credentials(who.get("account"))
+    credentials = target.credentials(account)
     async with await Connection.open(place.host, place.port, options=credentials) as connection:
         payload = b"" if body is None else json.dumps(body).encode()
-        reply = await connection.request(subject, payload, timeout=20)
+        reply = await connection.request(subject, payload, timeout=timeout)
         return dict(json.loads(reply.payload or b"{}"))
+
+
+async def answered(target: RunningTarget, subject: str, *, node: str) -> dict[str, Any]:
+    """The answer to a request that nobody may answer while a leader is being elected.
+
+    The clock of the `play` fixture ends a wait for one that never comes.
+    """
+    while True:
+        with contextlib.suppress(WireTimeout, ConnectionLost):
+            reply = await api(target, subject, node=node, timeout=1)
+            if reply and "error" not in reply:
+                return reply
+        await asyncio.sleep(0.1)
 
 
 async def make_stream(target: RunningTarget, name: str = "ORDERS", **more: Any) -> dict[str, Any]:

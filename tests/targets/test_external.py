@@ -69,16 +69,18 @@ def test_nobody_listens(play: Play[None], owner: Owner) -> None:
     ("greeting", "why"),
     [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "does not answer as a NATS server"),
-        (b'INFO {"version":"2.15.1"}\r\nPONG\r\n', "runs without JetStream"),
-        (b'INFO {"version":"tomorrow","jetstream":true}\r\nPONG\r\n', "is not a version"),
-        (b'INFO {"jetstream":true}\r\nPONG\r\n', "does not answer as a NATS server"),
+        (b'INFO {"version":"2.15.1"}\r\n', "runs without JetStream"),
+        (b'INFO {"version":"tomorrow","jetstream":true}\r\n', "is not a version"),
+        (b'INFO {"jetstream":true}\r\n', "'' is not a version"),
     ],
 )
 def test_something_else_listens(play: Play[None], owner: Owner, greeting: bytes, why: str) -> None:
     async def main() -> None:
         async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             writer.write(greeting)
-            await reader.read()
+            while line := await reader.readline():
+                if line.startswith(b"PING"):
+                    writer.write(b"PONG\r\n")
             writer.close()
 
         fake = await asyncio.start_server(talk, LOOPBACK, 0)

@@ -22,7 +22,7 @@ from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import start_target
 
 from .conftest import Play
-from .helpers import api, process_exists
+from .helpers import api, make_stream, process_exists
 
 Script = Callable[[str], str]
 
@@ -75,7 +75,7 @@ def test_a_release_that_refuses_the_configuration(play: Play[None], owner: Owner
 
 @pytest.mark.parametrize("target", ["2.13.0", "2.12.*", "reference:2.15.1"])
 def test_a_target_that_cannot_be_started(play: Play[None], owner: Owner, target: str) -> None:
-    with pytest.raises(JetproofError, match="no such release|names 9 releases|reference layer"):
+    with pytest.raises(JetproofError, match=r"no such release|names 9 releases|reference layer"):
         play(start_and_stop(target, owner))
 
 
@@ -105,6 +105,32 @@ def test_a_port_that_is_taken_is_replaced(
             assert "memory" in await api(target, "$JS.API.INFO")
 
     play(main())
+
+
+def test_a_port_for_routes_that_is_taken_is_replaced(
+    play: Play[None], owner: Owner, taken: int
+) -> None:
+    deaths: list[Node] = []
+    chosen: list[int] = []
+
+    def choose() -> int:
+        """Three ports for clients come first, then three for routes."""
+        chosen.append(taken if len(chosen) == 4 else free_port())
+        return chosen[-1]
+
+    async def main() -> None:
+        async with start_target(
+            "latest",
+            topology="cluster-3",
+            owner=owner,
+            choose_port=choose,
+            on_unplanned_exit=lambda node, _: deaths.append(node),
+        ) as target:
+            assert "error" not in await make_stream(target, num_replicas=3)
+
+    play(main())
+    assert len(chosen) == 12
+    assert deaths == []
 
 
 def test_a_port_that_stays_taken(play: Play[None], owner: Owner, taken: int) -> None:

@@ -37,7 +37,7 @@ versions = st.builds(
 def test_releases_and_pre_releases_sort_as_they_follow_each_other() -> None:
     parsed = [Version.parse(text) for text in IN_ORDER]
 
-    assert sorted(reversed(parsed)) == parsed
+    assert sorted(set(parsed)) == parsed
     assert [str(version) for version in parsed] == IN_ORDER
 
 
@@ -54,7 +54,7 @@ def test_spellings_of_one_version_are_equal(one: str, other: str) -> None:
     "text", ["", "2", "2.15", "2.15.1.0", "2.15.x", "two", "2.15.1-", "-1.0.0"]
 )
 def test_what_is_not_a_version_is_refused_by_name(text: str) -> None:
-    with pytest.raises(VersionError, match="is not a version such as 2.15.1"):
+    with pytest.raises(VersionError, match=r"is not a version such as 2\.15\.1"):
         Version.parse(text)
 
 

@@ -379,3 +379,26 @@ def test_messages_of_unknown_subscriptions_reach_only_the_observer(fake_server: 
         assert seen == ["INFO", "CONNECT", "PING", "PONG", "MSG"]
 
     run(scenario())
+
+
+def test_a_server_that_ignores_the_limit_of_a_subscription(fake_server: FakeServer) -> None:
+    async def scenario() -> None:
+        async def script(reader: Reader, writer: Writer) -> None:
+            await greet(reader, writer)
+            await reader.readline()
+            assert await reader.readline() == b"UNSUB 1 2\r\n"
+            await says(writer, b"MSG a 1 0\r\n\r\n" * 5)
+
+        seen: list[str] = []
+        received: list[Msg] = []
+        async with fake_server(script) as port:
+            connection = await Connection.open(
+                HOST, port, on_event=lambda direction, frame, at: seen.append(frame.op)
+            )
+            sid = connection.subscribe("a", lambda msg, at: received.append(msg))
+            connection.unsubscribe(sid, max=2)
+            await connection.wait_closed()
+        assert len(received) == 2
+        assert seen.count("MSG") == 5
+
+    run(scenario())

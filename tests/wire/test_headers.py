@@ -146,6 +146,13 @@ def test_headers_can_be_pickled_and_printed() -> None:
     assert pickle.loads(pickle.dumps(headers)) == headers
     assert repr(headers) == "Headers([('A', '1')], status=100, description='Hi')"
     assert repr(Headers.from_raw(b"bad")) == "Headers.from_raw(b'bad')"
+
+
+def test_headers_differ_by_items_status_and_description() -> None:
+    headers = Headers([("A", "1")], status=100, description="Hi")
+    assert headers != Headers([("A", "2")], status=100, description="Hi")
+    assert headers != Headers([("A", "1")], status=101, description="Hi")
+    assert headers != Headers([("A", "1")], status=100, description="Ho")
     assert headers != "something else"
 
 

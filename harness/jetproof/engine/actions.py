@@ -55,7 +55,7 @@ async def _do(play: Play, verb: str, node: str) -> None:
     session = play.session
     play.transcript.note("harness", verb, node)
     if verb in ("stop", "kill", "restart", "pause"):
-        session.expect_loss(node)
+        await session.expect_loss(node)
     await getattr(session.target, verb)(node)
     if verb in ("start", "restart", "resume"):
         await session.returned(node)

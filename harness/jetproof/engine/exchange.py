@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from jetproof.engine.judge import Seen, judge, summary
+from jetproof.engine.judge import NO_REPLY, Seen, judge, summary
 from jetproof.engine.mailbox import Mailbox
 from jetproof.engine.play import REPLY_WITHIN, Play
 from jetproof.errors import JetproofError
@@ -23,6 +23,7 @@ from jetproof.model.case import (
 )
 from jetproof.model.matching import describe, mismatch
 
+MAIN = "main"
 REPLIES = "replies"
 
 
@@ -42,11 +43,12 @@ async def request(play: Play, step: Request) -> None:
     if step.replies is not None:
         await several(play, step, box, step.replies, "replies", message.connection)
     elif isinstance(step.reply, Silence):
-        await quiet(play, step, box, step.reply.seconds, "reply")
+        await quiet(play, step, box, step.reply.seconds, "reply", message.connection)
     elif step.reply is not None:
         seen = await box.next((step.within or REPLY_WITHIN) * play.factor)
         if seen is None:
             await play.must_be_alive(message.connection)
+        play.outcomes.append((step.name, NO_REPLY if seen is None else summary(seen)))
         judged(play, step, step.reply, seen, "reply")
 
 
@@ -72,20 +74,21 @@ async def subscribe(play: Play, step: Subscribe) -> None:
 
 
 async def receive(play: Play, step: Receive) -> None:
-    box = play.boxes[step.source]
+    box, connection = play.boxes[step.source], play.listening.get(step.source, MAIN)
     if step.messages is not None:
-        await several(play, step, box, step.messages, "messages", "main")
+        await several(play, step, box, step.messages, "messages", connection)
         return
     assert step.message is not None
     seen = await box.next((step.within or REPLY_WITHIN) * play.factor)
     if seen is None:
-        await play.must_be_alive("main")
+        await play.must_be_alive(connection)
     judged(play, step, step.message, seen, "message")
 
 
 async def silence(play: Play, step: Quiet) -> None:
     if step.on != REPLIES:
-        await quiet(play, step, play.boxes[step.on], step.seconds, "silence")
+        connection = play.listening.get(step.on, MAIN)
+        await quiet(play, step, play.boxes[step.on], step.seconds, "silence", connection)
         return
     deadline = time.monotonic() + step.seconds * play.factor
     while True:
@@ -94,6 +97,9 @@ async def silence(play: Play, step: Quiet) -> None:
         if unread or left <= 0:
             break
         await asyncio.sleep(min(left, 0.05))
+    if not unread:
+        for name in list(play.lines):
+            await play.must_be_heard(name)
     _judge_quiet(play, step, unread, step.seconds, "silence")
 
 
@@ -108,12 +114,11 @@ async def several(
     while not ended and (wanted.until is not None or exact is None or len(got) < exact):
         seen = await box.next(deadline - time.monotonic())
         if seen is None:
+            await play.must_be_alive(connection)
             break
         got.append(seen)
         ended = wanted.until is not None and _fits(play, wanted.until, seen)
     if wanted.until is not None:
-        if not ended:
-            await play.must_be_alive(connection)
         last = summary(got[-1]) if got else "no reply"
         play.check(step, f"{at}.until", ended, "a message that ends them", last)
     if wanted.count is not None:
@@ -131,8 +136,11 @@ async def several(
         judged(play, step, wanted.last, got[-1] if got else None, f"{at}.last")
 
 
-async def quiet(play: Play, step: Step, box: Mailbox, seconds: float, at: str) -> None:
-    await box.wait(seconds * play.factor)
+async def quiet(
+    play: Play, step: Step, box: Mailbox, seconds: float, at: str, connection: str
+) -> None:
+    if not await box.wait(seconds * play.factor):
+        await play.must_be_heard(connection)
     _judge_quiet(play, step, list(box.unread), seconds, at)
 
 
@@ -152,7 +160,7 @@ def _exact_count(play: Play, wanted: Replies) -> int | None:
         return None
     for test, argument in wanted.count.tests:
         if test in ("equals", "gte"):
-            return int(play.text(argument))
+            return play.whole(argument)
     return None
 
 

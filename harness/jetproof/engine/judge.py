@@ -7,6 +7,7 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from jetproof.engine.documents import cut, read_json
 from jetproof.load.errortable import ErrorTable
 from jetproof.load.wire_schemas import WireSchemas
 from jetproof.model.case import ErrorCode, Expectation
@@ -40,10 +41,7 @@ class Seen:
     @cached_property
     def document(self) -> object:
         """The payload as JSON, or MISSING."""
-        try:
-            return json.loads(self.payload)
-        except ValueError:
-            return MISSING
+        return read_json(self.payload)
 
     @property
     def text(self) -> str:
@@ -158,7 +156,7 @@ def is_position_only(expectation: Expectation) -> bool:
 def summary(seen: Seen) -> str:
     """A message in a word or two: what kind of answer it is."""
     if seen.status is not None:
-        return f"status {seen.status} {seen.description}".rstrip()
+        return cut(f"status {seen.status} {seen.description}".rstrip())
     if not seen.payload:
         return "empty"
     document = seen.document
@@ -166,12 +164,12 @@ def summary(seen: Seen) -> str:
         return "json" if document is not MISSING else f"payload of {len(seen.payload)} bytes"
     error = document.get("error")
     if isinstance(error, Mapping):
-        return f"error {error.get('err_code')} ({error.get('code')})"
+        return cut(f"error {error.get('err_code')} ({error.get('code')})")
     if "stream" in document and "seq" in document:
         kind = "batch pub-ack" if "batch" in document else "pub-ack"
         return f"duplicate {kind}" if document.get("duplicate") else kind
     if isinstance(document.get("type"), str):
-        return str(document["type"]).rsplit(".", 1)[-1]
+        return cut(str(document["type"]).rsplit(".", 1)[-1])
     return "json"
 
 
@@ -202,7 +200,7 @@ def describe_expectation(expectation: Expectation, env: Env) -> str:
 
 
 def read_source(seen: Seen, source: str) -> object:
-    """A value by its source: json.seq, header.Name, status, description, subject, reply, payload."""
+    """A value by its source: json.seq, header.Name, status, subject, payload and so on."""
     kind, _, rest = source.partition(".")
     match kind:
         case "json":
@@ -233,7 +231,7 @@ def position_text(value: object) -> str:
     """A position is compared between releases as text."""
     if value is MISSING:
         return "absent"
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    return cut(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
 
 
 def shown(actual: object) -> object:
@@ -291,7 +289,7 @@ def _judge_error(verdict: Judgement, wanted: ErrorCode, seen: Seen, rules: Rules
         and entry is not None
         and not rules.errors.matches_description(code, rules.version, text)
     ):
-        verdict.positions[f"error-text-{code}"] = text
+        verdict.positions[f"error-text-{code}"] = cut(text)
 
 
 def _error_words(wanted: ErrorCode, rules: Rules | None) -> str:
@@ -310,7 +308,7 @@ def _judge_schema(verdict: Judgement, name: str, seen: Seen, rules: Rules, at: s
         verdict.add(f"{at}.schema", words, summary(seen), words)
         return
     violations = rules.schemas.validate(name, seen.document, revision=rules.revision)
-    told = "; ".join(f"{violation.path}: {violation.message}" for violation in violations[:5])
+    told = "; ".join(cut(f"{found.path}: {found.message}") for found in violations[:5])
     verdict.add(f"{at}.schema", words if violations else None, told, words)
 
 

@@ -6,6 +6,7 @@ Their names and arguments are declared in `jetproof.model.laws`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 
 from jetproof.engine.judge import Finding, Seen
 from jetproof.engine.play import Play
@@ -46,12 +47,18 @@ def contiguous(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     findings = _counted(play, arguments, len(sequences))
     broken = [
         f"{before} then {after}"
-        for before, after in zip(sequences, sequences[1:], strict=False)
+        for before, after in pairwise(sequences)
         if before is None or after != before + 1
     ]
     words = "sequences that rise by one"
     findings.append(Finding("sequence", not broken, words, broken[0] if broken else None))
     return findings
+
+
+def outcomes(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
+    """How many replies to one step's requests were of one kind."""
+    wanted = (str(arguments["of"]), str(arguments["saying"]))
+    return _counted(play, arguments, sum(outcome == wanted for outcome in play.outcomes))
 
 
 def sequence_of(reply: str) -> int | None:
@@ -85,5 +92,6 @@ def _counted(play: Play, arguments: Mapping[str, object], count: int) -> list[Fi
 _LAWS: Mapping[str, Callable[[Play, Mapping[str, object]], list[Finding]]] = {
     "spaced": spaced,
     "contiguous": contiguous,
+    "outcomes": outcomes,
 }
 assert _LAWS.keys() == LAWS.keys(), "every declared law has a body, and none has no declaration"

@@ -9,9 +9,17 @@ import time
 from collections.abc import Mapping
 
 from jetproof.engine.exchange import judged
-from jetproof.engine.judge import Judgement, Seen, position_text, shown, summary
+from jetproof.engine.judge import (
+    Judgement,
+    Seen,
+    is_position_only,
+    merge,
+    position_text,
+    shown,
+    summary,
+)
 from jetproof.engine.play import ADVISORY_WITHIN, Play
-from jetproof.model.case import Advisory, Stored, StreamState
+from jetproof.model.case import Advisory, Expectation, Stored, StreamState
 from jetproof.model.matching import MISSING, at_path, describe, mismatch
 from jetproof.wire import Headers
 
@@ -35,7 +43,7 @@ async def stream(play: Play, step: StreamState) -> None:
 async def stored(play: Play, step: Stored) -> None:
     name = play.text(step.of)
     asked: dict[str, object] = (
-        {"seq": int(play.text(step.seq))}
+        {"seq": play.whole(step.seq, most=2**63)}
         if step.seq is not None
         else {"last_by_subj": play.text(step.last_by_subject)}
     )
@@ -47,7 +55,9 @@ async def stored(play: Play, step: Stored) -> None:
         play.check(step, "stored", gone, "no message", got)
     elif message is None:
         got = "no reply" if answer is None else summary(answer)
-        play.check(step, "stored", False, "a message", got)
+        _not_there(play, step.message, got)
+        if not is_position_only(step.message):
+            play.check(step, "stored", False, "a message", got)
     else:
         judged(play, step, step.message, message, "stored")
 
@@ -57,14 +67,18 @@ async def advisory(play: Play, step: Advisory) -> None:
     if step.none_for is not None:
         seen = await _advised(play, subject, step.none_for)
         words = f"no advisory for {step.none_for:g} s"
+        if seen is None:
+            await play.session.must_hear(play.account)
         reason = seen and position_text(at_path(seen.document, "reason"))
         play.check(step, "advisory", seen is None, words, reason and f"an advisory: {reason}")
         return
     assert step.message is not None
     seen = await _advised(play, subject, step.within or ADVISORY_WITHIN)
     if seen is None:
-        await play.must_be_alive("main")
-        play.check(step, "advisory", False, f"an advisory {step.event}", "none")
+        await play.session.must_hear(play.account)
+        _not_there(play, step.message, "none")
+        if not is_position_only(step.message):
+            play.check(step, "advisory", False, f"an advisory {step.event}", "none")
     else:
         judged(play, step, step.message, seen, "advisory")
 
@@ -75,6 +89,7 @@ def _judge_state(play: Play, step: StreamState, answer: Seen | None) -> Judgemen
     if not isinstance(document, Mapping) or "error" in document or "state" not in document:
         got = "no reply" if answer is None else summary(answer)
         judgement.add("stream", "stream info", got, "")
+        judgement.positions.update(dict.fromkeys(step.position, got))
         return judgement
     for path, matcher in step.fields.items():
         actual = at_path(document, path)
@@ -90,6 +105,12 @@ def _judge_state(play: Play, step: StreamState, answer: Seen | None) -> Judgemen
     for name, path in step.position.items():
         judgement.positions[name] = position_text(at_path(document, path))
     return judgement
+
+
+def _not_there(play: Play, wanted: Expectation, got: str) -> None:
+    """What is missing is a position as well, where one is asked for."""
+    names = [*([wanted.position] if wanted.position else []), *wanted.positions]
+    merge(play.positions, dict.fromkeys(names, got))
 
 
 async def _advised(play: Play, subject: str, seconds: float) -> Seen | None:

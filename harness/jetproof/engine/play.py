@@ -8,23 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import json
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
+from jetproof.engine.documents import cut
 from jetproof.engine.judge import Judgement, Rules, Seen, merge
 from jetproof.engine.mailbox import Mailbox
 from jetproof.engine.session import Session
 from jetproof.engine.transcript import Transcript
 from jetproof.errors import JetproofError
 from jetproof.model.case import Case, Outgoing, Step
-from jetproof.model.template import Scalar, render, render_text
+from jetproof.model.template import Scalar, TemplateError, render, render_text
 from jetproof.model.verdict import Check
 from jetproof.plan import own_account
-from jetproof.wire import Connection, Headers, Msg, Pub
+from jetproof.wire import Connection, ConnectionLost, Headers, Msg, Pub
+from jetproof.wire.codec import MAX_MESSAGE
 
+GIVEN = "given"
+MOST = 1_000_000
 REPLY_WITHIN = 3.0
 ADVISORY_WITHIN = 3.0
 
@@ -42,7 +49,10 @@ class Line:
     name: str
     connection: Connection
     private: bool
+    account: str | None = None
+    closed_by_server: bool = False
     sids: list[int] = field(default_factory=list)
+    let_go: list[Callable[[], None]] = field(default_factory=list)
 
 
 class Play:
@@ -58,6 +68,7 @@ class Play:
         self.transcript = Transcript()
         self.checks: list[Check] = []
         self.positions: dict[str, str] = {}
+        self.captured: set[str] = set()
         self.marks: dict[str, float] = {}
         self.iteration: list[str] = []
         self.account = own_account(case) if case.given.isolation == "account" else None
@@ -68,16 +79,44 @@ class Play:
             "inbox": f"_INBOX.{token}",
         }
         self.env.update((name, f"{name}_{token}") for name, _ in case.given.streams)
+        # The longest first: $upstream's value ends with that of $stream.
+        self._fresh = sorted(
+            (
+                (name, str(self.env[name]))
+                for name in ("inbox", "batch", *(name for name, _ in case.given.streams))
+            ),
+            key=lambda pair: -len(pair[1]),
+        )
         self.lines: dict[str, Line] = {}
         self.replies: dict[str, Mailbox] = {}
         self.boxes: dict[str, Mailbox] = {"errors": Mailbox()}
-        self.requests: dict[str, str] = {}
+        self.requests: dict[str, tuple[str, str]] = {}
+        self.listening: dict[str, str] = {}
+        self.step: Step | str = GIVEN
         self.advisories: list[Seen] = []
         self.advised = asyncio.Event()
         self.broken: str | None = None
+        self.connection_lost = False
         self._schema_watch = schema_watch
-        self._count = 0
+        self.outcomes: list[tuple[str, str]] = []
+        self._replies_made = count(1)
         self._task: asyncio.Task[None] | None = None
+
+    def branch(self, name: str, variables: Mapping[str, Scalar]) -> Play:
+        """The same case with variables and a place of its own, for steps played side by side."""
+        branch = copy.copy(self)
+        branch.env = {**self.env, **variables}
+        branch.iteration = [*self.iteration, name]
+        return branch
+
+    @property
+    def where(self) -> str:
+        """The step that is being played, and which time."""
+        return self.transcript.step + (f" [{self.iterations}]" if self.iteration else "")
+
+    @property
+    def iterations(self) -> str:
+        return ",".join(self.iteration)
 
     @property
     def factor(self) -> float:
@@ -85,6 +124,13 @@ class Play:
 
     def text(self, value: object) -> str:
         return render_text(value, self.env)  # type: ignore[arg-type]
+
+    def whole(self, value: object, *, most: int = MOST) -> int:
+        """A value that must be a whole number, and not one that a wrong server made enormous."""
+        text = self.text(value)
+        if not re.fullmatch(r"-?[0-9]{1,18}", text) or int(text) > most:
+            raise TemplateError(f"{cut(text, 60)!r} is no whole number up to {most}")
+        return int(text)
 
     # -- being stopped from outside -------------------------------------------------------------
 
@@ -112,9 +158,11 @@ class Play:
             raise JetproofError(f"the case has no connection {name}", phase="play")
         return self.lines[name]
 
-    def attach(self, name: str, connection: Connection, *, private: bool) -> Line:
+    def attach(
+        self, name: str, connection: Connection, *, private: bool, account: str | None
+    ) -> Line:
         """Makes a connection the case's own: its inbox, its errors, its end."""
-        line = Line(name, connection, private)
+        line = Line(name, connection, private, account)
         self.lines[name] = line
         line.sids.append(
             connection.subscribe(
@@ -123,11 +171,15 @@ class Play:
         )
         if private:
             connection.on_error(lambda text: self._error(line, text))
-        connection.on_close(lambda reason: self._closed(line, reason))
+        line.let_go.append(
+            self.session.on_loss(connection, lambda reason: self._closed(line, reason))
+        )
         return line
 
     async def detach(self, name: str) -> None:
         line = self.lines.pop(name)
+        for let_go in line.let_go:
+            let_go()
         if line.private:
             await self.session.close(line.connection)
         elif not line.connection.closed:
@@ -138,27 +190,33 @@ class Play:
         if self.lines.get(line.name) is not line:
             return
         self.transcript.note(line.name, "closed", reason)
-        if not line.private and not self.session.is_planned_loss(line.connection):
+        if self.session.is_planned_loss(line.connection):
+            return
+        self.connection_lost = line.closed_by_server = True
+        if not line.private:
             self.abort(f"the shared connection was lost: {reason}")
 
     def _error(self, line: Line, text: str) -> None:
         self.transcript.note(line.name, "-ERR", text)
-        self.boxes["errors"].put(Seen("-ERR", None, text.encode(), at=time.monotonic()))
+        payload = text.encode("utf-8", "surrogateescape")
+        self.boxes["errors"].put(Seen("-ERR", None, payload, at=time.monotonic()))
 
     # -- messages out ---------------------------------------------------------------------------
 
     def send(self, message: Outgoing, *, reply: str | None) -> Pub:
         """Sends exactly what the case says and records it."""
         line = self.line(message.connection)
-        headers = None
-        if message.headers is not None:
-            headers = Headers([(name, self.text(value)) for name, value in message.headers])
-        frame = line.connection.publish(
-            self.text(message.subject), self._payload(message), reply=reply, headers=headers
-        )
+        subject, payload, headers = self.text(message.subject), self._payload(message), None
+        try:
+            if message.headers is not None:
+                headers = Headers([(name, self.text(value)) for name, value in message.headers])
+            frame = line.connection.publish(subject, payload, reply=reply, headers=headers)
+        except ValueError as error:
+            # A captured value with a blank or a line break in it, where none can stand.
+            raise TemplateError(str(error)) from None
         self.transcript.sent(line.name, frame)
         if reply is not None:
-            self.requests[reply] = frame.subject
+            self.requests[reply] = frame.subject, line.name
         return frame
 
     def call(self, subject: str, document: object, *, connection: str = "main") -> str:
@@ -169,7 +227,7 @@ class Play:
         self.transcript.sent(
             line.name, line.connection.publish(subject, payload, reply=reply, headers=None)
         )
-        self.requests[reply] = subject
+        self.requests[reply] = subject, line.name
         return reply
 
     async def asked(
@@ -183,15 +241,13 @@ class Play:
         return answer
 
     def fresh_reply(self) -> str:
-        self._count += 1
-        return f"_INBOX.{self.token}.r{self._count}"
+        return f"_INBOX.{self.token}.r{next(self._replies_made)}"
 
     def _payload(self, message: Outgoing) -> bytes:
         if message.json is not None:
             return json.dumps(render(message.json, self.env)).encode()
         if message.size is not None:
-            size = int(self.text(message.size))
-            return b"x" * size
+            return b"x" * self.whole(message.size, most=MAX_MESSAGE)
         return self.text(message.payload).encode("utf-8", "surrogateescape")
 
     # -- messages in ----------------------------------------------------------------------------
@@ -202,40 +258,68 @@ class Play:
     def subscribe(self, name: str, subject: str, queue: str | None, connection: str) -> None:
         box = self.boxes.setdefault(name, Mailbox())
         line = self.line(connection)
+        self.listening[name] = connection
 
         def arrived(message: Msg, at: float) -> None:
-            self._record(line, message, at)
             box.put(_seen(message, at))
+            self._record(line, message, at)
 
         line.sids.append(line.connection.subscribe(subject, arrived, queue=queue))
         self.transcript.note(line.name, "SUB", subject)
 
     def advise(self, message: Msg, at: float) -> None:
         """An advisory about this case, from the session's observer."""
-        self.transcript.received("observer", message, at)
-        self._schema_watch(self.case.id, message.subject, None, message.payload)
         self.advisories.append(_seen(message, at))
         self.advised.set()
+        self.transcript.received("observer", message, at)
+        self._schema_watch(self.case.id, message.subject, None, message.payload)
 
     def _replied(self, line: Line, message: Msg, at: float) -> None:
-        self._record(line, message, at)
-        self.reply_box(message.subject).put(_seen(message, at))
+        """A message to the case's inbox, which every connection of the case listens to.
+
+        The one that asked counts; what answers no request counts once an account.
+        """
+        asked_by = self.requests.get(message.subject, (None, None))[1] or next(
+            (name for name, other in self.lines.items() if other.account == line.account), None
+        )
+        if asked_by == line.name:
+            self.reply_box(message.subject).put(_seen(message, at))
+            self._record(line, message, at)
 
     def _record(self, line: Line, message: Msg, at: float) -> None:
         self.transcript.received(line.name, message, at)
-        self._schema_watch(
-            self.case.id, message.subject, self.requests.get(message.subject), message.payload
-        )
+        asked = self.requests.get(message.subject, (None, None))[0]
+        self._schema_watch(self.case.id, message.subject, asked, message.payload)
 
     async def must_be_alive(self, connection: str) -> None:
-        """Silence where an answer was due: is it the server's position, or is the server gone?"""
+        """Silence where an answer was due: is it the server's answer, or is the server gone?
+
+        A connection of the case's own that the server has closed is an answer too, as long as the
+        server is there for others.
+        """
         line = self.lines.get(connection)
-        if line is None or self.session.down:
+        if line is None or self.session.is_planned_loss(line.connection):
             return
-        if not await self.session.is_alive(line.connection):
-            reason = line.connection.close_reason or "it answers no PING"
-            self.session.die(f"the server does not answer any more: {reason}")
+        here, elsewhere = await asyncio.gather(
+            self.session.is_alive(line.connection), self.session.answers()
+        )
+        if here:
+            return
+        closed = line.connection.close_reason
+        if not elsewhere:
+            why = closed or "it answers no PING"
+            self.session.die(f"the server does not answer any more: {why}")
             raise CannotGoOn
+        if closed is None:
+            self.abort(f"the server answers no PING on the connection {line.name}")
+            raise CannotGoOn
+
+    async def must_be_heard(self, connection: str) -> None:
+        """Silence that was stated: it counts only while somebody listens and the server lives."""
+        await self.must_be_alive(connection)
+        line = self.lines.get(connection)
+        if line is not None and line.closed_by_server:
+            raise ConnectionLost(line.connection.close_reason or "closed")
 
     # -- results --------------------------------------------------------------------------------
 
@@ -244,7 +328,11 @@ class Play:
         for finding in judgement.findings:
             self.check(step, finding.path, finding.ok, finding.expected, finding.actual)
         self.env.update(judgement.captures)
-        merge(self.positions, judgement.positions)
+        self.captured.update(judgement.captures)
+        merge(
+            self.positions,
+            {name: self.generic(value) for name, value in judgement.positions.items()},
+        )
 
     def check(
         self, step: Step | str, path: str, ok: bool, expected: str, actual: object = None
@@ -257,7 +345,7 @@ class Play:
                 ok=ok,
                 expected=self.generic(expected),
                 actual=None if ok else self.generic(actual),
-                iteration=",".join(self.iteration),
+                iteration=self.iterations,
                 ms=self.transcript.ms(),
             )
         )
@@ -271,8 +359,8 @@ class Play:
         if isinstance(value, str):
             if self.token not in value:
                 return value
-            for name in ("inbox", "batch", *(name for name, _ in self.case.given.streams)):
-                value = value.replace(str(self.env[name]), f"${name}")
+            for name, fresh in self._fresh:
+                value = value.replace(fresh, f"${name}")
             return value.replace(self.token, "$id")
         if isinstance(value, list):
             return [self.generic(item) for item in value]

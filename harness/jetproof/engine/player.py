@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jetproof.engine import actions, exchange, laws, observations
-from jetproof.engine.play import CannotGoOn, Play
+from jetproof.engine.play import GIVEN, CannotGoOn, Play
 from jetproof.engine.setup import prepare
 from jetproof.errors import JetproofError
 from jetproof.model import case as steps
 from jetproof.model.matching import MISSING, mismatch
-from jetproof.model.template import TemplateError, UnknownVariable
+from jetproof.model.template import Scalar, TemplateError, UnknownVariable
 from jetproof.model.verdict import Check, FrameRecord
 from jetproof.wire import ConnectionLost, WireTimeout
 
@@ -45,8 +46,6 @@ async def play_case(play: Play) -> Outcome:
                 play.abort(play.session.dead)
             async with asyncio.timeout(budget):
                 await task
-    except TimeoutError:
-        error = f"it exceeded its budget of {budget:g} s at step {play.transcript.step or 'given'}"
     except asyncio.CancelledError:
         if play.broken is None:
             await _stop(task)
@@ -55,48 +54,107 @@ async def play_case(play: Play) -> Outcome:
         error = play.broken
     except CannotGoOn:
         error = play.broken
-    except (ConnectionLost, WireTimeout) as problem:
-        error = play.broken or f"step {play.transcript.step or 'given'}: {problem}"
-    except UnknownVariable as problem:
-        if not play.failed:
-            error = f"step {play.transcript.step}: {problem}"
-    except (JetproofError, TemplateError) as problem:
-        error = f"step {play.transcript.step or 'given'}: {problem}"
-    except Exception as bug:
-        where = traceback.extract_tb(bug.__traceback__)[-1]
-        error = (
-            f"step {play.transcript.step or 'given'}: this is a bug in jetproof: "
-            f"{type(bug).__name__}: {bug} ({where.name}, line {where.lineno})"
-        )
+    except Exception as problem:
+        if isinstance(problem, TimeoutError) and not isinstance(problem, WireTimeout):
+            error = f"step {play.where}: it exceeded its budget of {budget:g} s"
+        else:
+            error = play.broken or await _told(play, problem)
     finally:
         forget()
     await _stop(task)
     ms = play.transcript.ms()
+    if error is not None and play.connection_lost:
+        error = await play.session.epitaph() or error
     await _leave(play)
-    return Outcome(play.checks, play.transcript.frames, play.positions, ms, error)
+    return Outcome(
+        play.checks, play.transcript.frames, play.positions, ms, error and play.generic(error)
+    )
+
+
+async def _told(play: Play, problem: Exception) -> str | None:
+    """Why a problem leaves the case without a verdict; None if it is the server's failure."""
+    match problem:
+        case ConnectionLost():
+            # The server closed a connection of the case's own, and is there for others.
+            closed = [line for line in play.lines.values() if line.closed_by_server]
+            if closed and await play.session.answers():
+                reason = closed[0].connection.close_reason
+                play.check(play.step, "connection", False, f"{closed[0].name} stays open", reason)
+                return None
+        case UnknownVariable() if play.failed:
+            return None  # the capture that should have set it is among the failed checks
+        case TemplateError() if play.captured:
+            # What the server said and the case captured is of no use where it is needed.
+            words = "captured values that the step can use"
+            play.check(play.step, "variables", False, words, str(problem))
+            return None
+        case JetproofError() | UnknownVariable() | TemplateError():
+            pass
+        case _:
+            at = traceback.extract_tb(problem.__traceback__)[-1]
+            return (
+                f"step {play.where}: this is a bug in jetproof: "
+                f"{type(problem).__name__}: {problem} ({at.name}, line {at.lineno})"
+            )
+    told = problem.message if isinstance(problem, JetproofError) else str(problem)
+    return f"step {play.where}: {told}"
 
 
 async def _play(play: Play) -> None:
-    play.transcript.step = "given"
+    play.transcript.step = GIVEN
     await prepare(play)
     await play_steps(play, play.case.steps)
 
 
 async def play_steps(play: Play, sequence: Sequence[steps.Step]) -> None:
     for step in sequence:
+        play.step = step
         play.transcript.step = step.name
         if step.mark is not None:
-            play.marks[step.mark] = asyncio.get_running_loop().time()
+            play.marks[step.mark] = time.monotonic()
         await _HANDLERS[type(step)](play, step)
 
 
 async def repeat(play: Play, step: steps.Repeat) -> None:
-    first, times = int(play.text(step.start)), int(play.text(step.times))
+    first, times = play.whole(step.start), play.whole(step.times)
+    if step.at_once:
+        await _at_once(
+            play,
+            [
+                (f"{step.variable}={number}", {step.variable: number}, step.steps)
+                for number in range(first, first + times)
+            ],
+        )
+        return
     for number in range(first, first + times):
+        if number % 32 == 0:
+            await asyncio.sleep(0)  # publishes alone would let neither other cases nor budgets in
         play.env[step.variable] = number
         play.iteration.append(f"{step.variable}={number}")
         await play_steps(play, step.steps)
         play.iteration.pop()
+
+
+async def together(play: Play, step: steps.Together) -> None:
+    await _at_once(play, [(name, {}, inner) for name, inner in step.branches.items()])
+
+
+async def _at_once(
+    play: Play, branches: Sequence[tuple[str, Mapping[str, Scalar], Sequence[steps.Step]]]
+) -> None:
+    """Plays branches side by side; what they captured is known afterwards."""
+    plays = [play.branch(name, variables) for name, variables, _ in branches]
+    tasks = [
+        asyncio.ensure_future(play_steps(own, inner))
+        for own, (_, _, inner) in zip(plays, branches, strict=True)
+    ]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            await _stop(task)
+    for own, (_, variables, _) in zip(plays, branches, strict=True):
+        play.env.update((key, own.env[key]) for key in own.env if key not in variables)
 
 
 async def loop(play: Play, step: steps.Loop) -> None:
@@ -124,6 +182,7 @@ _HANDLERS: Mapping[type[steps.Step], Handler] = {
     steps.Advisory: observations.advisory,
     steps.Repeat: repeat,
     steps.Loop: loop,
+    steps.Together: together,
     steps.Action: actions.action,
     steps.Law: laws.law,
 }
@@ -131,8 +190,9 @@ _HANDLERS: Mapping[type[steps.Step], Handler] = {
 
 async def _stop(task: asyncio.Future[None]) -> None:
     task.cancel()
-    with contextlib.suppress(BaseException):
-        await task
+    await asyncio.wait({task})
+    if not task.cancelled():
+        task.exception()  # it has been told, or is of no more interest
 
 
 async def _leave(play: Play) -> None:

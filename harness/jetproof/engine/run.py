@@ -155,6 +155,7 @@ class _Run:
         played: set[str] = set()
         died: list[str] = []
         session: Session | None = None
+        log: tuple[str, ...] = ()
 
         def on_exit(node: Node, _: int | None) -> None:
             reason = str(node.died)
@@ -184,20 +185,24 @@ class _Run:
                         round((time.monotonic() - began) * 1000, 1),
                     )
                 )
-                async with self.options.front(target) as address:
-                    session = Session(target, factor=self.options.time_factor, address=address)
-                    async with session:
-                        if died:
-                            session.die(died[0])
-                        await self._play_items(group, session, played)
-                        if target.provider == "external":
-                            await session.sweep(run_prefix(self.options.run))
+                try:
+                    async with self.options.front(target) as address:
+                        session = Session(target, factor=self.options.time_factor, address=address)
+                        async with session:
+                            if died:
+                                session.die(died[0])
+                            await self._play_items(group, session, played)
+                            if target.provider == "external" and not session.dead:
+                                await session.sweep(run_prefix(self.options.run))
+                except (JetproofError, OSError):
+                    log = log_tail(target)  # while there still is one
+                    raise
                 if self.options.hold is not None:
                     async with self.options.hold(target):
                         pass
             self.emit(TargetStopped(group.target.name, group.topology, group.configuration))
         except (JetproofError, OSError) as problem:
-            self._no_verdict(group, played, problem)
+            self._no_verdict(group, played, problem, log)
 
     async def _play_items(self, group: Group, session: Session, played: set[str]) -> None:
         places = asyncio.Semaphore(self.options.cases_at_once)
@@ -250,9 +255,12 @@ class _Run:
         ]
         return rule(self.library.clauses_of(item.case), outcome.checks, covering)
 
-    def _no_verdict(self, group: Group, played: set[str], problem: Exception) -> None:
+    def _no_verdict(
+        self, group: Group, played: set[str], problem: Exception, log: tuple[str, ...]
+    ) -> None:
         """A target that did not start, or a session that broke: its other cases are `error`."""
-        log = tuple(problem.log_tail.splitlines()) if isinstance(problem, StartError) else ()
+        if isinstance(problem, StartError):
+            log = tuple(problem.log_tail.splitlines())
         reason = problem.message if isinstance(problem, JetproofError) else str(problem)
         reason = reason.splitlines()[0]
         self.emit(TargetFailed(group.target.name, group.topology, group.configuration, reason, log))

@@ -6,15 +6,16 @@ Fields that no schema names are kept as a position.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 
+from jetproof.engine.documents import cut, read_json
 from jetproof.load.wire_schemas import WireSchemas
 from jetproof.model.verdict import Check
 from jetproof.model.versions import Version
 
 SUITE = "schemas"
 KEPT = 20
+MOST_UNKNOWN = 100
 
 
 @dataclass(slots=True)
@@ -40,17 +41,16 @@ class SchemaWatch:
         """One message off the wire; `asked` is the subject of the request it answers."""
         if not payload.startswith(b"{"):
             return
-        try:
-            document = json.loads(payload)
-        except ValueError:
-            return
+        document = read_json(payload)
         name = self._schemas.classify(subject, asked, document)
         if name is None:
             return
         record = self.records.setdefault(name, SchemaRecord())
         record.seen += 1
         revision = self._spoken(name)
-        record.unknown.update(self._schemas.unknown_fields(name, document, revision))
+        for unknown in self._schemas.unknown_fields(name, document, revision):
+            if len(record.unknown) < MOST_UNKNOWN:
+                record.unknown.add(cut(unknown, 100))
         violations = self._schemas.validate(name, document, revision)
         record.invalid += bool(violations)
         for violation in violations:
@@ -62,7 +62,7 @@ class SchemaWatch:
                     path=violation.path or "document",
                     ok=False,
                     expected=f"valid by {name}",
-                    actual=violation.message,
+                    actual=cut(violation.message),
                     iteration=case,
                 )
 

@@ -15,11 +15,13 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
+from jetproof.engine.documents import read_json
 from jetproof.errors import JetproofError
 from jetproof.targets.topology import RunningTarget
 from jetproof.wire import Connection, ConnectionLost, Msg, WireTimeout
 
 SHARED_CONNECTIONS = 4
+EPITAPH_SECONDS = 0.5
 KEEPER = "JETPROOF_KEEPER"
 TOKEN = re.compile(r"jp[0-9a-z]{12}")
 
@@ -51,7 +53,11 @@ class Session:
         self._watchers: dict[str, AdvisoryCallback] = {}
         self._observing = asyncio.Lock()
         self._dead: str | None = None
+        self._died = asyncio.Event()
         self._on_death: list[Callable[[str], None]] = []
+        self._on_loss: dict[Connection, list[Callable[[str], None]]] = {}
+        self._kept: set[str | None] = set()
+        self._closing = False
 
     async def __aenter__(self) -> Self:
         try:
@@ -81,8 +87,16 @@ class Session:
         """Marks the target as gone and tells every case that is being played."""
         if self._dead is None:
             self._dead = reason
+            self._died.set()
             for tell in list(self._on_death):
                 tell(reason)
+
+    async def epitaph(self) -> str | None:
+        """Why the target is gone, if it is: a lost connection is noticed before its cause."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(EPITAPH_SECONDS):
+                await self._died.wait()
+        return self._dead
 
     def on_death(self, tell: Callable[[str], None]) -> Callable[[], None]:
         self._on_death.append(tell)
@@ -90,11 +104,15 @@ class Session:
 
     async def shared(self) -> Connection:
         """One of the shared connections; a lost one is replaced."""
-        self._turn = (self._turn + 1) % SHARED_CONNECTIONS
-        connection = self._pool[self._turn]
+        self._turn = turn = (self._turn + 1) % SHARED_CONNECTIONS
+        connection = self._pool[turn]
         if connection.closed:
-            connection = await self.open(self._first_node(), None)
-            self._pool[self._turn] = connection
+            try:
+                connection = await self.open(self._first_node(), None)
+            except ConnectionLost as problem:
+                self.die(f"the server cannot be reached any more: {problem.reason}")
+                raise
+            self._pool[turn] = connection
         return connection
 
     async def open(
@@ -107,15 +125,34 @@ class Session:
             host, port, options=wanted, connect_timeout=5.0 * self.factor
         )
         self._opened[connection] = node
+        connection.on_close(lambda reason: self._lost(connection, reason))
         return connection
 
     async def close(self, connection: Connection) -> None:
         self._opened.pop(connection, None)
         await connection.close()
 
-    def expect_loss(self, node: str) -> None:
-        """A planned death: connections to this node may end without being an error."""
+    def on_loss(self, connection: Connection, tell: Callable[[str], None]) -> Callable[[], None]:
+        """`tell(reason)` runs when the connection ends, unless it has been let go of before."""
+        if connection.closed:
+            asyncio.get_running_loop().call_soon(tell, connection.close_reason or "closed")
+            return lambda: None
+        listeners = self._on_loss.setdefault(connection, [])
+        listeners.append(tell)
+        return lambda: listeners.remove(tell) if tell in listeners else None
+
+    async def expect_loss(self, node: str) -> None:
+        """A planned death: connections to this node may end without being an error.
+
+        Advisories are heard from another node before this one goes, if there is another.
+        """
         self.down.add(node)
+        if self.live_nodes():
+            for account, observer in list(self._observers.items()):
+                if self._opened.get(observer) == node:
+                    del self._observers[account]
+                    await self.observe(account)
+                    await self.close(observer)
 
     async def returned(self, node: str) -> None:
         """The node is back: observers that were on it are made anew."""
@@ -136,8 +173,11 @@ class Session:
             observer = await self.open(self._first_node(), account)
             observer.subscribe("$JS.EVENT.ADVISORY.>", self._advised)
             await observer.flush(5.0 * self.factor)
-            await keep_one_stream(observer, self.target.provider, self.factor)
+            if account not in self._kept:
+                await keep_one_stream(observer, self.target.provider, self.factor)
+                self._kept.add(account)
             self._observers[account] = observer
+            self.on_loss(observer, lambda reason: self._deaf(observer, reason))
 
     def watch(self, token: str, callback: AdvisoryCallback) -> Callable[[], None]:
         self._watchers[token] = callback
@@ -152,7 +192,25 @@ class Session:
             raise ConnectionLost("the harness has no connection to ask the API")
         payload = b"" if document is None else json.dumps(document).encode()
         answer = await observer.request(subject, payload, timeout=5.0 * self.factor)
-        return json.loads(answer.payload) if answer.payload else {"status": answer.status}
+        told = read_json(answer.payload) if answer.payload else {"status": answer.status}
+        if not isinstance(told, dict):
+            raise JetproofError(f"{subject} was answered with no JSON object", phase="play")
+        return told
+
+    async def answers(self) -> bool:
+        """Whether the server answers the harness itself, whatever a case's connection says."""
+        observer = self._observers.get(None)
+        return observer is not None and await self.is_alive(observer)
+
+    async def must_hear(self, account: str | None) -> None:
+        """No advisory came: that means something only if the observer could have heard it."""
+        observer = self._observers.get(account)
+        if observer is None or self.is_planned_loss(observer):
+            return
+        if not await self.is_alive(observer):
+            why = observer.close_reason or "it answers no PING"
+            self.die(f"the server does not answer any more: {why}")
+            raise TargetDied(self.dead or why)
 
     async def is_alive(self, connection: Connection) -> bool:
         """Whether the server still answers a PING on this connection."""
@@ -169,7 +227,7 @@ class Session:
         """Deletes every stream that this run left, for servers that outlive it."""
         listed = await self.api("$JS.API.STREAM.NAMES", {}, account=None)
         for name in listed.get("streams") or []:
-            if token_prefix in name or name == KEEPER:
+            if isinstance(name, str) and token_prefix in name:
                 await self.api(f"$JS.API.STREAM.DELETE.{name}", account=None)
 
     def _advised(self, message: Msg, at: float) -> None:
@@ -177,6 +235,20 @@ class Session:
         watcher = self._watchers.get(found.group()) if found else None
         if watcher is not None:
             watcher(message, at)
+
+    def _lost(self, connection: Connection, reason: str) -> None:
+        for tell in self._on_loss.pop(connection, []):
+            tell(reason)
+
+    def _deaf(self, observer: Connection, reason: str) -> None:
+        """Without its observer a case would take a missed advisory for none.
+
+        If the server died, that is told in a moment, and says more than a lost connection.
+        """
+        in_use = observer in self._observers.values()
+        if in_use and not self._closing and not self.is_planned_loss(observer):
+            lost = f"the connection that hears advisories was lost: {reason}"
+            asyncio.get_running_loop().call_later(EPITAPH_SECONDS / 2, self.die, lost)
 
     def _first_node(self) -> str:
         live = self.live_nodes()
@@ -189,9 +261,10 @@ class Session:
         return reached.host, reached.port
 
     async def _close(self) -> None:
-        for connection in list(self._opened):
-            with contextlib.suppress(JetproofError, OSError):
-                await connection.close()
+        self._closing = True
+        await asyncio.gather(
+            *(connection.close() for connection in self._opened), return_exceptions=True
+        )
         self._opened.clear()
 
 

@@ -8,16 +8,15 @@ import re
 import time
 from collections.abc import Mapping
 
-from jetproof.engine.judge import Seen, summary
+from jetproof.engine.judge import Seen, shown, summary
 from jetproof.engine.nodes import node_of
-from jetproof.engine.play import CannotGoOn, Play
+from jetproof.engine.play import GIVEN, CannotGoOn, Play
 from jetproof.errors import JetproofError
 from jetproof.model.case import ConnectionGiven
 from jetproof.model.matching import MISSING, at_path, same
 from jetproof.model.template import render
 from jetproof.wire import Headers
 
-STEP = "given"
 REACHABLE_WITHIN = 10.0
 NOT_READY = (10005, 10008, 10023, 10074)  # no suitable peers, not available, no resources
 _WILDCARD = re.compile(r"(?<![^.])[*>](?![^.])")
@@ -32,11 +31,13 @@ async def prepare(play: Play) -> None:
         for name, wanted in given.connections.items()
         if wanted.node not in ("leader", "follower")
     }
-    for name in {"main", *early}:
+    for name in dict.fromkeys(("main", *early)):
         await connect(play, name, given=early.get(name, ConnectionGiven()))
     for name, config in given.streams:
         await _create(play, name, render(config, play.env))
-    for name in given.connections.keys() - early.keys():
+    for name in given.connections:
+        if name in early:
+            continue
         if name in play.lines:
             await play.detach(name)
         await connect(play, name)
@@ -48,11 +49,12 @@ async def connect(play: Play, name: str, *, given: ConnectionGiven | None = None
     """Opens one connection of the case; `main` is a shared one unless the case says otherwise."""
     wanted = given or play.case.given.connections.get(name, ConnectionGiven())
     if name == "main" and wanted == ConnectionGiven() and play.account is None:
-        play.attach(name, await play.session.shared(), private=False)
+        play.attach(name, await play.session.shared(), private=False, account=None)
         return
     node = play.session.live_nodes()[0] if wanted.node is None else await node_of(play, wanted.node)
-    connection = await play.session.open(node, wanted.account or play.account, wanted.options)
-    play.attach(name, connection, private=True)
+    account = wanted.account or play.account
+    connection = await play.session.open(node, account, wanted.options)
+    play.attach(name, connection, private=True, account=account)
 
 
 async def _create(play: Play, name: str, config: object) -> None:
@@ -67,20 +69,22 @@ async def _create(play: Play, name: str, config: object) -> None:
             break
         await asyncio.sleep(0.1)
     if answer is None:
-        play.check(STEP, f"given.{name}", False, "the stream is created", "no reply")
+        play.check(GIVEN, f"given.{name}", False, "the stream is created", "no reply")
         raise CannotGoOn
     document = answer.document
     if not isinstance(document, Mapping) or "config" not in document:
-        code = _http_code(document)
-        if code is None or code >= 500 or _cluster_is_young(answer):
-            raise JetproofError(f"the stream could not be created: {answer.text}", phase="play")
-        play.check(STEP, f"given.{name}", False, "the stream is created", summary(answer))
+        got = summary(answer)
+        if answer.status is not None or _http_code(document) >= 500 or _cluster_is_young(answer):
+            raise JetproofError(f"the stream ${name} could not be created: {got}", phase="play")
+        play.check(GIVEN, f"given.{name}", False, "the stream is created", got)
         raise CannotGoOn
+    config = document["config"]
     for key, value in wanted.items():
-        actual = document["config"].get(key, MISSING)
+        actual = config.get(key, MISSING) if isinstance(config, Mapping) else MISSING
         if not _echoed(value, actual):
-            play.check(STEP, f"given.{name}.{key}", False, json.dumps(value), repr(actual))
-            raise CannotGoOn
+            play.check(GIVEN, f"given.{name}.{key}", False, json.dumps(value), shown(actual))
+    if play.failed:
+        raise CannotGoOn
 
 
 async def _reachable(play: Play) -> None:
@@ -98,7 +102,9 @@ async def _reachable(play: Play) -> None:
         subject = _WILDCARD.sub("jetproof-probe", settings["subjects"][0])
         for line in play.lines.values():
             while True:
-                answer = await line.connection.request(subject, headers=wrong, timeout=5.0)
+                answer = await line.connection.request(
+                    subject, headers=wrong, timeout=5.0 * play.factor
+                )
                 if answer.status is None:
                     break
                 if time.monotonic() > deadline:
@@ -126,7 +132,6 @@ def _cluster_is_young(answer: Seen | None) -> bool:
     return error in NOT_READY
 
 
-def _http_code(document: object) -> int | None:
-    error = document.get("error") if isinstance(document, Mapping) else None
-    code = error.get("code") if isinstance(error, Mapping) else None
-    return code if isinstance(code, int) else None
+def _http_code(document: object) -> int:
+    code = at_path(document, "error.code")
+    return code if isinstance(code, int) else 0

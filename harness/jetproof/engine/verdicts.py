@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jetproof.engine.documents import cut
 from jetproof.model.clause import Clause, Level
 from jetproof.model.ledger import Deviation
 from jetproof.model.verdict import Check, Verdict
@@ -44,7 +45,7 @@ def told(failed: Sequence[Check]) -> str:
     """The failed checks in one line each, the first few of them."""
     lines = [
         f"step {check.step}{f' [{check.iteration}]' if check.iteration else ''}, {check.path}: "
-        f"expected {check.expected}, got {plain(check.actual)}"
+        f"expected {cut(check.expected)}, got {cut(plain(check.actual))}"
         for check in failed[:5]
     ]
     if len(failed) > len(lines):

@@ -38,7 +38,8 @@ def read_catalogue(
         keys = ("clauses", index)
         clause = _clause(data["spec"], raw)
         if clause.id in clauses:
-            report((*keys, "id"), f"duplicate clause {clause.id}: it is in line {first[clause.id]}")
+            place = f"it is in line {first[clause.id]} already"
+            report((*keys, "id"), f"duplicate clause {clause.id}: {place}")
             continue
         clauses[clause.id] = clause
         first[clause.id] = document.line_of((*keys, "id"))

@@ -42,7 +42,8 @@ def read_deviations(
         keys = ("deviations", index)
         line = document.line_of((*keys, "id"))
         if raw["id"] in lines:
-            report((*keys, "id"), f"duplicate entry {raw['id']}: it is in line {lines[raw['id']]}")
+            place = f"it is in line {lines[raw['id']]} already"
+            report((*keys, "id"), f"duplicate entry {raw['id']}: {place}")
         lines.setdefault(raw["id"], line)
         try:
             servers = VersionRange.parse(raw["servers"])

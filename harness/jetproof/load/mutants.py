@@ -1,4 +1,4 @@
-"""Mutants: `fixtures/mutants/*.yaml` to the model. What a rule means is the tap's to say."""
+"""Mutants: `fixtures/mutants/*.yaml` to the model. Rules stay plain data, but must be readable."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from jetproof.load.scope import like_clause
 from jetproof.load.structure import FileSchema
 from jetproof.model.clause import Clause
 from jetproof.model.mutant import Mutant
+from jetproof.wire.rules import RuleError, parse_rules
 
 
 def read_mutants(
@@ -37,6 +38,7 @@ def read_mutants(
                 where = document.line_of(("mutants", index, "breaks", position))
                 message = f"unknown clause {name}{like_clause(name, clauses)}"
                 mistakes.append(Mistake(document.file, where, message))
+        _check_rules(document, index, mistakes)
         mutants.append(
             Mutant(
                 id=raw["id"],
@@ -48,3 +50,16 @@ def read_mutants(
             )
         )
     return tuple(mutants)
+
+
+def _check_rules(document: Document, index: int, mistakes: list[Mistake]) -> None:
+    data: Any = document.data
+    try:
+        parse_rules(data["mutants"][index]["rules"])
+    except RuleError as error:
+        for (number, *keys), text in error.mistakes:
+            line = document.line_of(("mutants", index, "rules", number, *keys))
+            where = ", ".join(
+                [f"rule {int(number) + 1}", *([".".join(map(str, keys))] if keys else [])]
+            )
+            mistakes.append(Mistake(document.file, line, f"{where}: {text}"))

@@ -202,8 +202,9 @@ class _Builder:
             self._whole = False
             return None
         key = event.value
-        if self._node(event, (*keys, key))[0] != key:
-            self._respelled.pop((*keys, key), None)
+        if event.anchor is not None or event.tag is not None:
+            self._node(event, keys)
+        elif event.implicit[0] and not _is_text(key):
             what = key if key else "an empty key"
             self._mistake(event, f"a key must be a text: {what} is not, put it in quotes")
         return key
@@ -240,6 +241,10 @@ class _Builder:
         if _NOT_JSON.fullmatch(text):
             self._mistake(event, f"{text} is a number that JSON has not: put it in quotes")
         return text
+
+
+def _is_text(written: str) -> bool:
+    return written not in _NULL and written not in _BOOLEANS and not _FLOAT.fullmatch(written)
 
 
 def _line(event: events.Event) -> int:

@@ -66,7 +66,7 @@ class Scope:
         self._variables = _Names(dict.fromkeys(VARIABLES, 0))
         self._subscriptions = _Names({ERRORS: 0})
         self._marks = _Names({})
-        self._labels: dict[str, int] = {}
+        self._labels = _Names({})
         self._sometimes: dict[str, int] = {}
         self._connections: tuple[str, ...] = (MAIN,)
         self._given: tuple[str, ...] = VARIABLES
@@ -119,9 +119,12 @@ class Scope:
         self._marks.use(name, line)
 
     def label(self, name: str, line: int) -> None:
-        if first := self._labels.get(name):
+        if first := self._labels.now.get(name):
             self.report(line, f"the label {name!r} is in line {first} already")
-        self._labels.setdefault(name, line)
+        self._labels.add(name, line)
+
+    def labelled(self, name: str, line: int) -> None:
+        self._labels.use(name, line)
 
     def connection(self, name: str, line: int) -> None:
         if name not in self._connections:
@@ -147,8 +150,7 @@ class Scope:
             if name == STREAM:
                 self.report(line, "$stream is needed here, and no stream is given")
             elif name in self._variables.later:
-                first = self._variables.later[name]
-                self.report(line, _too_early(f"${name}", line, first, "is set"))
+                self.report(line, _too_early(name, line, self._variables.later[name]))
             elif name in self._sometimes:
                 first = self._sometimes[name]
                 self.report(
@@ -156,18 +158,19 @@ class Scope:
                 )
             else:
                 self.report(line, f"${name} is never set; {choices(name, there)}")
-        for name, line, there in self._subscriptions.missed:
-            if name in self._subscriptions.later:
-                first = self._subscriptions.later[name]
-                self.report(line, _too_early(f"subscription {name!r}", line, first, "is made"))
-            else:
-                self.report(line, f"unknown subscription {name!r}; {choices(name, there)}")
-        for name, line, there in self._marks.missed:
-            if name in self._marks.later:
-                first = self._marks.later[name]
-                self.report(line, _too_early(f"the mark {name!r}", line, first, "is set"))
-            else:
-                self.report(line, f"unknown mark {name!r}; {choices(name, there)}")
+        for noun, names in (
+            ("subscription", self._subscriptions),
+            ("mark", self._marks),
+            ("label", self._labels),
+        ):
+            for name, line, there in names.missed:
+                if name in names.later:
+                    first = names.later[name]
+                    self.report(
+                        line, f"the {noun} {name!r} is used before it is made in line {first}"
+                    )
+                else:
+                    self.report(line, f"unknown {noun} {name!r}; {choices(name, there)}")
 
 
 def like_clause(name: str, known: Iterable[str]) -> str:
@@ -176,7 +179,7 @@ def like_clause(name: str, known: Iterable[str]) -> str:
     return nearest(name, [other for other in known if other.rpartition("-")[2] == number])
 
 
-def _too_early(what: str, line: int, first: int, made: str) -> str:
+def _too_early(variable: str, line: int, first: int) -> str:
     if first >= line:
-        return f"{what} is used before it {made} in line {first}"
-    return f"{what} is used after the steps that it belongs to (line {first})"
+        return f"${variable} is used before it is set in line {first}"
+    return f"${variable} is used after the steps that it belongs to (line {first})"

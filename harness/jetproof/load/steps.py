@@ -50,6 +50,7 @@ class StepReader(ExpectationReader):
             "advisory": self._advisory,
             "repeat": self._repeat,
             "loop": self._loop,
+            "together": self._together,
             "action": self._action,
             "law": self._law,
         }
@@ -210,7 +211,18 @@ class StepReader(ExpectationReader):
         self.scope.sets(variable, self.line((*here, "as")))
         inner = self.steps((*keys, "steps"), raw["steps"], f"{address}.")
         self.scope.forget(variable)
-        return model.Repeat(variable=variable, times=times, start=start, steps=inner)
+        at_once = body.get("at_once") is True
+        return model.Repeat(
+            variable=variable, times=times, start=start, steps=inner, at_once=at_once
+        )
+
+    def _together(self, keys: Keys, raw: Raw, address: str) -> Step:
+        here = (*keys, "together")
+        branches = {
+            name: self.steps((*here, name), steps, f"{address}.{name}.")
+            for name, steps in _map(raw["together"]).items()
+        }
+        return model.Together(branches=branches)
 
     def _loop(self, keys: Keys, raw: Raw, address: str) -> Step:
         here, body = (*keys, "loop"), _map(raw["loop"])
@@ -279,6 +291,8 @@ class StepReader(ExpectationReader):
             self.mistake(keys, f"{name} must be {words}, not {value!r}")
         elif name == "on":
             self.scope.subscription(str(value), self.line(keys))
+        elif name == "of":
+            self.scope.labelled(str(value), self.line(keys))
         return value
 
     # -- what is given --------------------------------------------------------------------------

@@ -178,6 +178,14 @@ class Repeat(Step):
     times: Value
     start: Value
     steps: tuple[Step, ...]
+    at_once: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together(Step):
+    """Branches that are played at the same time."""
+
+    branches: Mapping[str, tuple[Step, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +216,7 @@ class Law(Step):
 _KINDS: dict[type[Step], str] = {
     Publish: "publish", Request: "request", Subscribe: "subscribe", Receive: "receive",
     Quiet: "silence", StreamState: "stream", Stored: "stored", Advisory: "advisory",
-    Repeat: "repeat", Loop: "loop", Action: "action", Law: "law",
+    Repeat: "repeat", Loop: "loop", Together: "together", Action: "action", Law: "law",
 }  # fmt: skip
 
 
@@ -269,3 +277,6 @@ def _walk(steps: tuple[Step, ...]) -> Iterator[Step]:
         yield step
         if isinstance(step, (Repeat, Loop)):
             yield from _walk(step.steps)
+        elif isinstance(step, Together):
+            for branch in step.branches.values():
+                yield from _walk(branch)

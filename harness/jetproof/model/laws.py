@@ -31,4 +31,10 @@ LAWS: Mapping[str, LawSpec] = {
         {"on": "text", "count": "matcher"},
         frozenset({"on"}),
     ),
+    "outcomes": LawSpec(
+        "So many replies to the requests of one step, labelled `of`, were of one kind: empty, "
+        "pub-ack, batch pub-ack, error 10071 (400), status 503, no reply.",
+        {"of": "text", "saying": "text", "count": "matcher"},
+        frozenset({"of", "saying", "count"}),
+    ),
 }

@@ -118,15 +118,13 @@ class ContainerNode(Node):
             async with asyncio.timeout(seconds):
                 while True:
                     if self._gone.is_set():
-                        raise self._failed(
-                            f"ended while it started ({exit_text(self._returncode)})"
-                        )
+                        raise self.failed(f"ended while it started ({exit_text(self._returncode)})")
                     with contextlib.suppress(ConnectionLost):
                         self.info = await read_info(self.host, self.port)
                         return
                     await asyncio.sleep(_POLL_SECONDS)
         except TimeoutError:
-            raise self._failed(f"was not ready {seconds:.0f} s after its start") from None
+            raise self.failed(f"was not ready {seconds:.0f} s after its start") from None
 
     def _create(self) -> None:
         import docker.errors
@@ -260,6 +258,7 @@ async def _cluster_network(order: Order) -> AsyncIterator[Any]:
     finally:
         with contextlib.suppress(Exception):
             await in_thread(network.remove)
+        network._docker.client.close()
 
 
 def _plan(order: Order, client: Any, network: Any) -> dict[str, Node]:

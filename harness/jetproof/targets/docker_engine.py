@@ -52,11 +52,14 @@ def connect(timeout: int = _CALL_SECONDS) -> Any:
     import docker.errors
     from testcontainers.core.docker_client import DockerClient
 
+    client = None
     try:
         client = DockerClient(timeout=_PING_SECONDS).client
         client.ping()
         client.api.timeout = timeout
     except (docker.errors.DockerException, OSError, ValueError) as error:
+        if client is not None:
+            client.close()
         raise JetproofError(f"no Docker engine answers: {error}", phase="start", hint=_HINT) from (
             error
         )

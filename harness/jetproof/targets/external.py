@@ -20,6 +20,8 @@ from jetproof.targets.ready import read_info
 from jetproof.targets.spec import Address, TargetSpec, address, redacted
 from jetproof.wire.errors import ConnectionLost
 
+_CONNECT_SECONDS = 5.0
+
 ACTIONS = frozenset({"stop", "kill", "start", "restart", "pause", "resume", "stepdown"})
 """Everything that can be done to the servers of a target."""
 
@@ -88,9 +90,11 @@ class ExternalNode(Node):
 
     async def _listening(self) -> None:
         try:
-            self.info = await read_info(self.host, self.port, self.credentials())
-            _ = self.version
-        except (ConnectionLost, KeyError, VersionError) as error:
+            self.info = await read_info(
+                self.host, self.port, self.credentials(), timeout=_CONNECT_SECONDS
+            )
+            Version.parse(str(self.info.get("version", "")))
+        except (ConnectionLost, VersionError) as error:
             raise StartError(
                 f"{self._shown} does not answer as a NATS server: {error}",
                 hint="start it, check host, port, user and password, and that it needs no TLS",

@@ -120,7 +120,7 @@ class Node(ABC):
             await self._spawn(release)
             await self._listening()
             if self._gone.is_set():
-                raise self._failed(f"ended as it became ready ({exit_text(self._returncode)})")
+                raise self.failed(f"ended as it became ready ({exit_text(self._returncode)})")
         except BaseException:
             self._planned = True
             self._send_kill()
@@ -212,7 +212,7 @@ class Node(ABC):
             if self._on_unplanned_exit is not None:
                 self._on_unplanned_exit(self, returncode)
 
-    def _failed(self, what: str) -> StartError:
+    def failed(self, what: str) -> StartError:
         """The error for a server that did not come up, with all that is known about it."""
         tail = self.log_tail(20)
         kind = PortTaken if says_port_taken(tail) else StartError

@@ -105,8 +105,4 @@ async def in_time(order: Order, nodes: Sequence[Node], ready: Awaitable[None]) -
         ) from None
     for node in nodes:
         if not node.alive:
-            raise StartError(
-                f"server {node.name} ended before it was ready",
-                hint="the log says why",
-                log_tail=node.log_tail(20),
-            )
+            raise node.failed("ended before it was ready")

@@ -18,11 +18,14 @@ _CLUSTER_POLL_SECONDS = 0.02
 
 
 async def read_info(
-    host: str, port: int, credentials: Mapping[str, Any] | None = None
+    host: str,
+    port: int,
+    credentials: Mapping[str, Any] | None = None,
+    timeout: float = _ANSWER_SECONDS,
 ) -> Mapping[str, Any]:
     """Connect, send CONNECT and PING, see the PONG, and return INFO."""
     async with await Connection.open(
-        host, port, options=credentials, connect_timeout=_ANSWER_SECONDS
+        host, port, options=credentials, connect_timeout=timeout
     ) as connection:
         return dict(connection.info)
 

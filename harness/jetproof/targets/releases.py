@@ -146,7 +146,7 @@ def binary_for(
     if where == this_platform() and (installed := installed_binary(wanted)):
         return installed
     offline = is_offline() if offline is None else offline
-    folder = (cache_dir or cache_root()) / "servers" / where
+    folder = (cache_dir or cache_root()).absolute() / "servers" / where
     binary = folder / str(wanted) / _MEMBER
     if _intact(binary):
         return binary

@@ -115,13 +115,13 @@ class ServerNode(Node):
                         return
                     await asyncio.sleep(POLL_SECONDS)
         except TimeoutError:
-            raise self._failed(
+            raise self.failed(
                 f"was not ready {START_SECONDS * self._factor:.0f} s after its start"
             ) from None
 
     def _check_exit(self) -> None:
         if self._gone.is_set():
-            raise self._failed(f"ended while it started ({exit_text(self._returncode)})")
+            raise self.failed(f"ended while it started ({exit_text(self._returncode)})")
 
     def _has_port(self) -> bool:
         """Whether this very process listens: it writes a file of its ports when it does.

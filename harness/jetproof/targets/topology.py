@@ -155,6 +155,13 @@ async def start_target(
     if why := unavailable(wanted, configuration, topology, "shared", ()):
         raise JetproofError(f"cannot start {wanted}: {why}", phase="plan")
     with _owned(owner) as run, _folder(wanted, run, work_dir, keep) as folder:
+        handed_out = False
+
+        def exited(node: Node, returncode: int | None) -> None:
+            """A server that ends while the target starts is an error of the start."""
+            if handed_out and on_unplanned_exit is not None:
+                on_unplanned_exit(node, returncode)
+
         order = Order(
             spec=wanted,
             configuration=load_configuration(configuration),
@@ -166,10 +173,11 @@ async def start_target(
             offline=offline,
             cache_dir=cache_dir,
             choose_port=choose_port,
-            on_unplanned_exit=on_unplanned_exit,
+            on_unplanned_exit=exited,
             notify=notify,
         )
         async with _provided(order) as nodes:
+            handed_out = True
             yield RunningTarget(order, nodes)
 
 

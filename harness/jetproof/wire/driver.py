@@ -23,6 +23,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
+from jetproof import __version__
 from jetproof.wire.codec import Parser, encode
 from jetproof.wire.errors import ConnectionLost, ProtocolError, WireTimeout, excerpt
 from jetproof.wire.frames import (
@@ -54,7 +55,7 @@ CONNECT_OPTIONS: Final[Mapping[str, Any]] = {
     "tls_required": False,
     "protocol": 1,
     "lang": "python",
-    "version": "0",
+    "version": __version__,
     "name": "jetproof",
 }
 """What CONNECT says unless told otherwise."""
@@ -344,7 +345,6 @@ class Connection:
         for future in waiters:
             if not future.done():
                 future.set_exception(self._lost())
-        self._pongs.clear()
         callbacks, self._close_callbacks = self._close_callbacks, []
         for callback in callbacks:
             self._call(callback, reason)

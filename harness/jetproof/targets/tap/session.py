@@ -50,7 +50,7 @@ class Session:
         on_gone: Callable[[Session], None],
         on_client: Callable[[Session], None],
     ) -> None:
-        """`on_client` runs when the client is there; `on_made` delivers a frame of the tap's own."""
+        """`on_client` runs when the client is there; `on_made` delivers what the tap made."""
         self.number = number
         self._book = book
         self._on_event = on_event

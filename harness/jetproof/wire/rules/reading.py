@@ -13,7 +13,8 @@ A rule in full:
       status, description, payload: matcher
       json: {path: matcher}         of a payload that is JSON, of INFO, of CONNECT
       answers: publish | {on ...}   the frame replies to a client's publish (`publish`: any but to
-                                    the API under $JS); `remember` in it holds for that reply
+                                    the API under $JS); `remember` in it holds for that reply.
+                                    Publishes that share a reply subject share their replies
       nth: 2 | every: 2 | after: 2  which of the selected frames; `times: 1` how often at most
     remember: {name: source}        source: subject, reply, status, payload, header.Name, json.path;
                                     later rules and frames may say $name
@@ -52,7 +53,7 @@ _SPELLINGS: Final[Mapping[str, frozenset[str]]] = {
     "PUB": frozenset({"PUB", "HPUB"}),
     "OK": frozenset({"+OK"}),
     "ERR": frozenset({"-ERR"}),
-    **{op: frozenset({op}) for op in (_FROM_SERVER | _FROM_CLIENT | _EITHER) - {"MSG", "PUB"}},
+    **{op: frozenset({op}) for op in ("HMSG", "INFO", *_EITHER, *(_FROM_CLIENT - {"PUB"}))},
 }
 _ON: Final = frozenset({"from", "op", "answers", *ABOUT_MESSAGES})
 _COUNTS: Final = ("nth", "every", "after", "times")

@@ -82,7 +82,7 @@ class ActionReader(Reader):
 
     def change(self, raw: object, path: Path) -> Change:
         given = self.mapping(raw, path, ABOUT_MESSAGES)
-        if not given and isinstance(raw, Mapping):
+        if raw == {}:
             self.wrong(path, "nothing to change")
 
         def put(key: str) -> Put | None:

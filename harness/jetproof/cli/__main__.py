@@ -1,0 +1,9 @@
+"""`python -m jetproof.cli`."""
+
+from __future__ import annotations
+
+import sys
+
+from jetproof.cli import main
+
+sys.exit(main())

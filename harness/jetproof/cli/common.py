@@ -1,0 +1,116 @@
+"""What commands share: options, patterns, JSON documents."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jetproof.errors import JetproofError
+
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+PATTERNS = (
+    "a case id, the beginning of a suite's name, a glob such as 'adr-50/atomic/*::gap*', or "
+    "the path of a case file, perhaps with a case: ./mine.yaml::gap"
+)
+
+
+def add_command(commands: Commands, name: str, about: str) -> argparse.ArgumentParser:
+    """A command with the options that every command has."""
+    parser = commands.add_parser(name, help=about, description=about)
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show more")
+    return parser
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Which cases: patterns, clauses, specifications."""
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN", help=PATTERNS)
+    parser.add_argument(
+        "--clause",
+        action="append",
+        default=[],
+        metavar="ID",
+        dest="clauses",
+        help="cases that test this clause (a glob is fine; may be repeated)",
+    )
+    parser.add_argument(
+        "--spec",
+        action="append",
+        default=[],
+        type=spec_revision,
+        metavar="SPEC[@REV]",
+        dest="specs",
+        help="cases of this specification, judged by that revision, such as adr-50@10",
+    )
+
+
+def add_servers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-s",
+        "--server",
+        action="append",
+        default=[],
+        metavar="TARGET",
+        dest="servers",
+        help="what to test (may be repeated; default: latest)",
+    )
+
+
+def spec_revision(text: str) -> tuple[str, int | None]:
+    """`adr-50` or `adr-50@10`."""
+    name, at, revision = text.partition("@")
+    if not name or (at and not revision.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not like adr-50 or adr-50@10")
+    return name, int(revision) if at else None
+
+
+def shard(text: str) -> tuple[int, int]:
+    """`2/5`."""
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a shard like 2/5")
+    return int(found[1]), int(found[2])
+
+
+def at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return int(text)
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def write_json(document: Mapping[str, object]) -> None:
+    """One document on stdout. Pure ASCII: what a server said cannot act on a terminal."""
+    from jetproof.sinks.text import json_default
+
+    sys.stdout.write(json.dumps(document, indent=2, default=json_default) + "\n")
+
+
+def error_document(error: JetproofError, code: int) -> dict[str, object]:
+    """What `--json` prints when a command could not do what it was asked to."""
+    document: dict[str, object] = {
+        "phase": error.phase,
+        "message": error.message,
+        "hint": error.hint,
+    }
+    mistakes = getattr(error, "mistakes", None)
+    if mistakes is not None:
+        document["mistakes"] = mistake_rows(mistakes)
+    return {"schema": 1, "error": document, "exit_code": code}
+
+
+def mistake_rows(mistakes: Sequence[object]) -> list[dict[str, object]]:
+    rows = []
+    for mistake in mistakes:
+        names = ("file", "line", "message")
+        rows.append({name: getattr(mistake, name) for name in names})
+    return rows

@@ -1,0 +1,87 @@
+"""`jetproof list`: which cases there are."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from jetproof.cli.common import add_command, add_selection, plural, write_json
+
+if TYPE_CHECKING:
+    from jetproof.cli.common import Commands
+    from jetproof.plan import Item
+
+
+def add_parser(commands: Commands) -> None:
+    parser = add_command(commands, "list", "List cases.")
+    add_selection(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from jetproof.cli.patterns import select_cases
+    from jetproof.load.library import load_library
+    from jetproof.plan import Selection
+
+    library = load_library()
+    selection = Selection(tuple(args.patterns), tuple(args.clauses), tuple(args.specs))
+    items = select_cases(library, selection).items
+    if args.json:
+        write_json({"schema": 1, "cases": [_row(item) for item in items]})
+    else:
+        _print(items, verbose=args.verbose)
+    return 0
+
+
+def _row(item: Item) -> dict[str, object]:
+    case = item.case
+    return {
+        "case": case.id,
+        "suite": case.suite,
+        "about": case.about,
+        "spec": case.spec,
+        "spec_revision": item.revision,
+        "topology": case.given.topology,
+        "configuration": case.given.configuration,
+        "isolation": case.given.isolation,
+        "actions": sorted(case.actions),
+        "clauses": list(case.clauses),
+        "budget_s": case.budget,
+        "file": case.file,
+        "line": case.line,
+        "hash": case.hash,
+    }
+
+
+def _print(items: tuple[Item, ...], *, verbose: bool) -> None:
+    from jetproof.sinks.paint import paint_for
+    from jetproof.sinks.text import visible
+
+    paint = paint_for(sys.stdout)
+    suite = ""
+    for item in items:
+        case = item.case
+        if case.suite != suite:
+            sys.stdout.write(("\n" if suite else "") + f"{paint.bold(visible(case.suite))}\n")
+            suite = case.suite
+        given = case.given
+        needs = [
+            need
+            for need, usual in (
+                (given.topology, "single"),
+                (given.configuration, "default"),
+                (f"own {given.isolation}", "own shared"),
+            )
+            if need != usual
+        ]
+        mark = paint.style(f"  [{', '.join(needs)}]", "yellow") if needs else ""
+        sys.stdout.write(f"  {paint.dim('::')}{visible(case.name)}{mark}\n")
+        if verbose:
+            if case.about:
+                sys.stdout.write(f"      {visible(case.about)}\n")
+            place = f"{visible(case.file)}:{case.line}"
+            clauses = ", ".join(map(visible, case.clauses))
+            sys.stdout.write(f"      {paint.style(clauses, 'blue')}\n      {paint.dim(place)}\n")
+    suites = len({item.case.suite for item in items})
+    sys.stdout.write(f"\n{plural(len(items), 'case')} in {plural(suites, 'suite')}\n")

@@ -1,0 +1,45 @@
+"""`jetproof mutate`: can the cases fail? Plays them against servers that are wrong on purpose."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from jetproof.cli.common import PATTERNS, add_command, at_least_one
+
+if TYPE_CHECKING:
+    from jetproof.cli.common import Commands
+
+
+def add_parser(commands: Commands) -> None:
+    about = "Play cases against servers that are wrong on purpose: what is caught, what is not."
+    parser = add_command(commands, "mutate", about)
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN", help=PATTERNS)
+    parser.add_argument(
+        "--mutant",
+        action="append",
+        default=[],
+        metavar="ID",
+        dest="mutants",
+        help="only this mutant (a glob is fine; may be repeated)",
+    )
+    parser.add_argument(
+        "-s", "--server", default="latest", metavar="TARGET", help="what to make wrong"
+    )
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        type=at_least_one,
+        default=3,
+        metavar="N",
+        help="mutants at the same time (default: 3)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    import asyncio
+
+    from jetproof.cli.mutating import execute
+
+    return asyncio.run(execute(args))

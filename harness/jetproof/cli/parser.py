@@ -1,0 +1,37 @@
+"""The commands and their options. Importing this must stay cheap: `--help` needs nothing else."""
+
+from __future__ import annotations
+
+import argparse
+
+from jetproof import __version__
+from jetproof.cli import clauses, doctor, list_cases, mutate, replay, run, schema, validate
+
+_ABOUT = "Proves on the wire whether a NATS server speaks JetStream as its specifications say."
+_EPILOG = """\
+exit codes:
+  0  conforms                                2  the request or a case file is wrong
+  1  does not conform                        3  no verdict could be given for some cell
+
+targets:
+  2.15.1  2.12.*  '>=2.12.0 <2.14'  latest   release binaries, fetched on first use
+  container:2.14.6                           the release in a container
+  path:./nats-server                         any build
+  nats://127.0.0.1:4222                      a server that somebody else runs
+
+`jetproof doctor` tells what this machine can run.
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="jetproof",
+        description=_ABOUT,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"jetproof {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in (run, list_cases, clauses, validate, replay, mutate, doctor, schema):
+        command.add_parser(commands)
+    return parser

@@ -1,0 +1,48 @@
+"""`jetproof replay`: one case, its whole transcript, and the server kept alive on request."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from jetproof.cli.common import add_command
+
+if TYPE_CHECKING:
+    from jetproof.cli.common import Commands
+
+
+def add_parser(commands: Commands) -> None:
+    parser = add_command(commands, "replay", "Play one case and show every frame.")
+    parser.add_argument(
+        "case",
+        nargs="+",
+        metavar="CASE",
+        help="a case id, or a cell's full name such as 'adr-50/...::... @2.14.6 single'",
+    )
+    parser.add_argument(
+        "-s",
+        "--server",
+        metavar="TARGET",
+        help="what to test (default: that of the cell's name, or latest)",
+    )
+    parser.add_argument(
+        "--keep-server",
+        action="store_true",
+        help="keep the server until Ctrl-C, so that it can be looked at",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    import asyncio
+
+    from jetproof.cli.replaying import execute
+
+    return asyncio.run(execute(args, *split_name(args.case, args.server)))
+
+
+def split_name(words: list[str], server: str | None) -> tuple[str, str]:
+    """The case and the target that a cell's name, or a case id and an option, ask for."""
+    case, _, place = " ".join(words).partition(" @")
+    named = place.split(" ")[0]
+    return case.strip(), server or named or "latest"

@@ -1,0 +1,156 @@
+"""The work of `jetproof replay`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator, Callable
+from typing import TextIO
+
+from jetproof.cli.common import write_json
+from jetproof.cli.patterns import select_cases
+from jetproof.cli.playing import Interrupts, play
+from jetproof.engine.calibrate import time_factor
+from jetproof.engine.run import RunOptions, Stop, fresh_run_id
+from jetproof.errors import JetproofError
+from jetproof.events import CaseFinished, Event, Notice, RunStarted, TargetFailed, TargetStarted
+from jetproof.load.library import load_library
+from jetproof.model.verdict import Verdict, exit_code
+from jetproof.plan import Selection, make_plan
+from jetproof.sinks import FanOut
+from jetproof.sinks.evidence import check_table, duration, explain, headline
+from jetproof.sinks.paint import Paint, paint_for
+from jetproof.sinks.record import Outcome
+from jetproof.sinks.rows import cell_row, check_row, frame_row
+from jetproof.sinks.text import visible
+from jetproof.targets.resolve import resolve
+from jetproof.targets.topology import RunningTarget
+
+
+async def execute(args: argparse.Namespace, name: str, server: str) -> int:
+    """Play the one case that is named, on one target."""
+    library = load_library()
+    selected = select_cases(library, Selection((name,)))
+    if len(selected.items) != 1:
+        listed = ", ".join(item.case.id for item in selected.items[:10])
+        raise JetproofError(
+            f"{name!r} names {len(selected.items)} cases",
+            phase="plan",
+            hint=f"replay plays one; these are: {listed}",
+        )
+    targets = await resolve([server])
+    if len(targets) != 1:
+        raise JetproofError(
+            f"{server!r} names {len(targets)} targets", phase="plan", hint="replay plays on one"
+        )
+    plan = make_plan(library, selected, targets, skip=frozenset())
+    stream = sys.stderr if args.json else sys.stdout
+    printer = Printer(stream, paint_for(stream), selected.items[0].case.id, args.verbose)
+    interrupts = Interrupts(Stop(), notify=printer.say)
+    options = RunOptions(
+        run=fresh_run_id(),
+        time_factor=time_factor(),
+        command=tuple(args.command_line),
+        hold=_holding(interrupts, printer.say) if args.keep_server else None,
+    )
+    fan = FanOut([printer])
+    try:
+        await play(plan, library, fan, options, interrupts)
+    finally:
+        fan.close()
+    finished = printer.finished
+    code = 3 if finished is None else exit_code({finished.cell.verdict: 1})
+    code = interrupts.exit_code or code
+    if args.json:
+        write_json(_document(options.run, finished, code))
+    return code
+
+
+class Printer:
+    """The sink that shows one case, whole."""
+
+    def __init__(self, stream: TextIO, paint: Paint, case: str, verbose: bool) -> None:
+        self.finished: CaseFinished | None = None
+        self._stream = stream
+        self._paint = paint
+        self._case = case
+        self._verbose = verbose
+        self._clauses: RunStarted | None = None
+
+    def handle(self, event: Event) -> None:
+        match event:
+            case RunStarted():
+                self._clauses = event
+            case TargetStarted():
+                what = f"{event.version} {event.provider} {event.topology} {event.configuration}"
+                self._line(self._paint.dim(f"{visible(what)}, ready after {duration(event.ms)}"))
+            case TargetFailed():
+                self._line(f"{self._paint.symbol(Verdict.ERROR)} {visible(event.reason, 4000)}")
+            case CaseFinished():
+                self._finish(event)
+            case Notice():
+                self.say(event.text)
+            case _:
+                pass
+
+    def close(self) -> None:
+        self._stream.flush()
+
+    def say(self, text: str) -> None:
+        self._line(f"{self._paint.style('note', 'yellow')} {visible(text, 2000)}")
+
+    def _finish(self, event: CaseFinished) -> None:
+        frames = tuple(event.frames)
+        failed = tuple(check for check in event.checks if not check.ok)
+        outcome = Outcome(event.cell, failed, frames, len(frames))
+        if event.cell.case != self._case:
+            if event.cell.verdict.nonconforming:
+                self._line(headline(outcome, self._paint, reason=True))
+            return
+        self.finished = event
+        clauses = {row.id: row for row in self._clauses.clauses} if self._clauses else {}
+        for line in explain(
+            outcome, clauses, self._paint, whole=True, log=self._verbose, replay=False
+        ):
+            self._line(line)
+        if self._verbose and event.checks:
+            self._line("")
+            for line in check_table(event.checks, self._paint):
+                self._line(line)
+        for key, text in event.cell.position.items():
+            self._line(f"    position {visible(key)}: {visible(text, 1000)}")
+        self._stream.flush()
+
+    def _line(self, text: str) -> None:
+        self._stream.write(f"{text}\n")
+
+
+def _holding(
+    interrupts: Interrupts, say: Callable[[str], None]
+) -> Callable[[RunningTarget], contextlib.AbstractAsyncContextManager[None]]:
+    @contextlib.asynccontextmanager
+    async def hold(target: RunningTarget) -> AsyncIterator[None]:
+        interrupts.hold = asyncio.Event()
+        for name, node in target.nodes.items():
+            say(f"{name} is kept alive at nats://{node.host}:{node.port}")
+        say("Ctrl-C takes it down")
+        sys.stdout.flush()
+        await interrupts.hold.wait()
+        yield
+
+    return hold
+
+
+def _document(run: str, finished: CaseFinished | None, code: int) -> dict[str, object]:
+    if finished is None:
+        return {"schema": 1, "cell": None, "checks": [], "frames": [], "exit_code": code}
+    cell = finished.cell
+    return {
+        "schema": 1,
+        "cell": cell_row(run, cell),
+        "checks": [check_row(run, cell, n, check) for n, check in enumerate(finished.checks, 1)],
+        "frames": [frame_row(run, cell, n, frame) for n, frame in enumerate(finished.frames, 1)],
+        "exit_code": code,
+    }

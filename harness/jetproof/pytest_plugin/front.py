@@ -1,0 +1,333 @@
+"""What `--jetproof` adds to a pytest session: collection, a loop of its own, reports.
+
+session start   load the library, find out the targets' versions
+collection      an item for each case on each target; every mistake in case files told at once
+the loop        the items that are left make the plan; it is played as the command line would,
+                all cases at the same time, and an item is reported when its case is finished
+the end         cells of wire schemas, which are known only now, and the verdicts by suite
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Generator, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jetproof.engine.calibrate import time_factor
+from jetproof.engine.run import RunOptions, fresh_run_id
+from jetproof.errors import JetproofError
+from jetproof.load.library import Library, load_library
+from jetproof.load.mistakes import LoadError
+from jetproof.model.clause import Clause
+from jetproof.model.verdict import Verdict
+from jetproof.plan import Item, Plan, Selected, Selection, make_plan, select
+from jetproof.pytest_plugin.items import (
+    OWN_EXCEPTIONS,
+    CaseFile,
+    CaseItem,
+    Column,
+    Evidence,
+    paint_on,
+    reason_of,
+)
+from jetproof.pytest_plugin.player import Player
+from jetproof.pytest_plugin.shelf import Shelf
+from jetproof.sinks.evidence import explain
+from jetproof.sinks.files import RunFolder
+from jetproof.sinks.record import LAST_FRAMES, Outcome
+from jetproof.sinks.summary import verdict_table
+from jetproof.sinks.text import visible, visible_lines
+from jetproof.targets.resolve import resolve
+from jetproof.targets.spec import redacted
+
+_DEFAULT_TARGETS = ("latest",)
+
+
+class Front:
+    """One session's share of Jetproof, registered as a plugin."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        if config.getoption("numprocesses", None) or config.getoption("dist", "no") != "no":
+            raise pytest.UsageError(
+                "--jetproof plays all cases at the same time already: leave out -n and --dist"
+            )
+        self._config = config
+        self._everything = config.args_source is not pytest.Config.ArgsSource.ARGS
+        self._library: Library
+        self._columns: tuple[Column, ...] = ()
+        self._shelf: Shelf
+        self._outcomes: list[Outcome] = []
+        self._notices: list[str] = []
+        self._unwritten: Sequence[JetproofError] = ()
+        self._folder: Path | None = None
+
+    # -- before anything is played ---------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        config = self._config
+        try:
+            self._library = load_library()
+            wanted = config.getoption("jetproof_servers") or _DEFAULT_TARGETS
+            self._columns = tuple(map(Column.of, asyncio.run(resolve(wanted))))
+            if self._everything:
+                config.args = [str(self._library.root / "suites")]
+        except JetproofError as error:
+            raise usage(error) from error
+        self._shelf = Shelf(self._library, config.invocation_params.dir)
+        config.args = [name for arg in config.args for name in self._on_all_targets(arg)]
+
+    def pytest_report_header(self) -> str:
+        targets = ", ".join(
+            f"{column.label} ({column.target.provider})" for column in self._columns
+        )
+        suites = " every suite" if self._everything else ""
+        return f"jetproof:{suites} on {visible(targets)}"
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> CaseFile | None:
+        named = parent.session.isinitpath(file_path)
+        cases = self._shelf.cases(file_path, named=named)
+        if cases is None:
+            return None
+        made: CaseFile = CaseFile.from_parent(
+            parent, path=file_path, cases=cases, columns=self._columns
+        )
+        return made
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        clauses = self._config.getoption("jetproof_clauses")
+        if not clauses or self._shelf.mistakes:
+            return
+        cases = {item.case.id: item.case for item in items if isinstance(item, CaseItem)}
+        try:
+            chosen = select(
+                self._library, Selection(clauses=tuple(clauses)), cases=tuple(cases.values())
+            )
+        except JetproofError as error:
+            raise usage(error) from error
+        wanted = {item.case.id for item in chosen.items}
+        others = [
+            item for item in items if isinstance(item, CaseItem) and item.case.id not in wanted
+        ]
+        if others:
+            self._config.hook.pytest_deselected(items=others)
+            items[:] = [item for item in items if item not in others]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self) -> None:
+        # Called however collection ends: a name that is not found in a broken file is told as the
+        # mistakes of that file.
+        if self._shelf.mistakes:
+            raise usage(LoadError(self._shelf.mistakes))
+
+    # -- playing ---------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        cases = [item for item in session.items if isinstance(item, CaseItem)]
+        broken = session.testsfailed and not session.config.option.continue_on_collection_errors
+        if not cases or broken or session.config.option.collectonly:
+            return None  # pytest's own loop knows what to do
+        others = [item for item in session.items if not isinstance(item, CaseItem)]
+        with self._player(cases) as player:
+            self._unwritten, self._notices = player.failures, player.notices
+            for index, item in enumerate(others):
+                _report(session, item, others[index + 1] if index + 1 < len(others) else None)
+            self._without_file_names(others)
+            for item in self._finished(player, cases):
+                _report(session, item, None)
+        return True
+
+    def _player(self, cases: Sequence[CaseItem]) -> Player:
+        config = self._config
+        try:
+            options = RunOptions(
+                run=fresh_run_id(),
+                time_factor=time_factor(),
+                command=("pytest", *map(redacted, config.invocation_params.args)),
+            )
+            sinks = []
+            if (folder := config.getoption("jetproof_out")) is not None:
+                sinks.append(RunFolder.create(folder, self._request(cases)))
+                self._folder = folder
+        except JetproofError as error:
+            raise usage(error) from error
+        return Player(
+            self._plan(cases),
+            self._library,
+            options,
+            sinks=sinks,
+            replays={
+                item.case.id: shlex.quote(f"{item.case.file}::{item.case.name}")
+                for item in cases
+                if self._shelf.elsewhere(item.case)
+            },
+            frames=None if config.get_verbosity() > 1 else LAST_FRAMES,
+        )
+
+    def _plan(self, cases: Sequence[CaseItem]) -> Plan:
+        """As the command line plans it, but each target has the items that pytest left it."""
+        plans = []
+        for column in self._columns:
+            items = {
+                item.case.id: Item(item.case, item.case.revision)
+                for item in cases
+                if item.column is column
+            }
+            selected = Selected(tuple(items.values()), self._partial(cases))
+            plans.append(make_plan(self._library, selected, [column.target], skip=frozenset()))
+        groups = [group for plan in plans for group in plan.groups]
+        groups.sort(key=lambda group: -max(item.case.budget for item in group.items))
+        return Plan(
+            tuple(column.target for column in self._columns),
+            tuple(groups),
+            tuple(dropped for plan in plans for dropped in plan.not_applicable),
+            self._partial(cases),
+        )
+
+    def _partial(self, cases: Iterable[CaseItem]) -> str:
+        own = {item.key for item in cases if not self._shelf.elsewhere(item.case)}
+        files = {item.case.file for item in cases if self._shelf.elsewhere(item.case)}
+        every = len(self._library.cases) * len(self._columns)
+        reasons = []
+        if len(own) < every:
+            reasons.append(f"{len(own)} of {every} cells were selected")
+        if files:
+            reasons.append(f"cases of {', '.join(sorted(files))}")
+        return "; ".join(reasons)
+
+    def _request(self, cases: Sequence[CaseItem]) -> dict[str, object]:
+        """What `jetproof run --resume` has to be asked for to finish this run."""
+        own = {item.case.id for item in cases if not self._shelf.elsewhere(item.case)}
+        names = {
+            f"{item.case.file}::{item.case.name}"
+            for item in cases
+            if self._shelf.elsewhere(item.case)
+        }
+        whole = not names and len(own) == len(self._library.cases)
+        return {
+            "patterns": [] if whole else sorted(own | names),
+            "servers": [redacted(column.target.name) for column in self._columns],
+            "clauses": [],
+            "specs": [],
+            "shard": None,
+        }
+
+    def _finished(self, player: Player, cases: Sequence[CaseItem]) -> Iterable[CaseItem]:
+        waiting: dict[tuple[str, str], list[CaseItem]] = {}
+        for item in cases:
+            waiting.setdefault(item.key, []).append(item)
+        for key, outcome in player.cells():
+            self._outcomes.append(outcome)
+            for item in waiting.pop(key, ()):
+                item.end(outcome)
+                yield item
+        if player.error is not None and not isinstance(player.error, JetproofError):
+            raise player.error
+        reason = str(player.error or "the run ended without a verdict for it")
+        for item in (item for items in waiting.values() for item in items):
+            item.end_without_verdict(reason)
+            assert item.outcome is not None
+            self._outcomes.append(item.outcome)
+            yield item
+
+    def _without_file_names(self, others: Sequence[pytest.Item]) -> None:
+        """Cases of all files finish in any order: a file's name before each dot is only noise."""
+        reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None and getattr(reporter, "showfspath", False):
+            if others:
+                reporter.ensure_newline()
+            reporter.showfspath = False
+
+    # -- reporting -------------------------------------------------------------------------------
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if not isinstance(item, CaseItem) or item.outcome is None or report.when == "teardown":
+            return report
+        cell = item.outcome.cell
+        if (report.when == "setup") == (cell.verdict is Verdict.ERROR):
+            # What took time was playing it, and that is over.
+            report.duration = cell.ms / 1000
+            report.start = report.stop - report.duration
+        if call.excinfo is not None and isinstance(call.excinfo.value, OWN_EXCEPTIONS):
+            if cell.verdict is Verdict.NOT_APPLICABLE:
+                report.longrepr = (str(item.path), item.case.line, f"Skipped: {reason_of(cell)}")
+            else:
+                whole = self._config.get_verbosity() > 1
+                evidence: Any = Evidence(item, item.outcome, self._clauses, whole)
+                report.longrepr = evidence
+        if report.when == "call" and cell.position:
+            lines = [f"{visible(key)}: {visible(text)}" for key, text in cell.position.items()]
+            report.sections.append(("position", "\n".join(lines)))
+        return report
+
+    @property
+    def _clauses(self) -> dict[str, Clause]:
+        specs = self._library.specs.values()
+        return {name: clause for spec in specs for name, clause in spec.clauses.items()}
+
+    @property
+    def _broken_schemas(self) -> list[Outcome]:
+        """Cells of wire schemas have no item, since they are known only when the run is over."""
+        return [
+            outcome
+            for outcome in self._outcomes
+            if outcome.cell.suite == "schemas" and outcome.cell.verdict.nonconforming
+        ]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            if self._unwritten:
+                session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+            elif self._broken_schemas:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        paint = paint_on(self._config.get_terminal_writer())
+        lines: list[str] = []
+        for outcome in self._broken_schemas:
+            lines += [*explain(outcome, {}, paint), ""]
+        if self._outcomes and self._config.get_verbosity() >= 0:
+            lines += verdict_table(self._outcomes, paint)
+        lines += [visible(text) for text in self._notices]
+        lines += [visible_lines(str(error)) for error in self._unwritten]
+        if self._folder is not None:
+            lines.append(f"results: {visible(str(self._folder))}")
+        if lines:
+            terminalreporter.section("jetproof")
+            for line in lines:
+                terminalreporter.write_line(line)
+
+    def _on_all_targets(self, arg: str) -> list[str]:
+        """`file.yaml::case` names the case on every target."""
+        place, colons, name = arg.partition("::")
+        if not colons or "@" in name or Path(place).suffix not in (".yaml", ".yml"):
+            return [arg]
+        return [f"{arg}@{column.label}" for column in self._columns]
+
+
+def _report(session: pytest.Session, item: pytest.Item, following: pytest.Item | None) -> None:
+    item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+    if session.shouldfail:
+        raise session.Failed(session.shouldfail)
+    if session.shouldstop:
+        raise session.Interrupted(session.shouldstop)
+
+
+def usage(error: JetproofError) -> pytest.UsageError:
+    """What was asked for cannot be done: pytest prints it and ends with exit code 4."""
+    text = visible_lines(error.message)
+    if isinstance(error, LoadError):
+        many = len(error.mistakes)
+        text = f"{many} mistake{'' if many == 1 else 's'} in case files:\n{text}"
+    hint = error.hint.replace("--out", "--jetproof-out")
+    return pytest.UsageError(f"jetproof: {text}" + (f"\n  {visible_lines(hint)}" if hint else ""))

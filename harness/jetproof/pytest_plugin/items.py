@@ -1,0 +1,205 @@
+"""What pytest sees: a collector for each case file, an item for each case on each target.
+
+An item does nothing when it is run: its case has been played by then, and it only says how that
+went, in pytest's terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jetproof.model.case import Case
+from jetproof.model.clause import Clause
+from jetproof.model.verdict import Cell, Verdict
+from jetproof.plan import Item, PlanTarget, cell_name
+from jetproof.pytest_plugin import JetproofWarning
+from jetproof.sinks.evidence import explain
+from jetproof.sinks.paint import Paint
+from jetproof.sinks.record import Outcome
+from jetproof.sinks.text import visible
+from jetproof.targets.spec import redacted
+
+_REASON_CHARACTERS = 400
+_WIDTH = 110
+_LEAST_WIDTH, _MOST_WIDTH = 60, 160
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A target, and what it is called in the names of items."""
+
+    target: PlanTarget
+    label: str
+
+    @classmethod
+    def of(cls, target: PlanTarget) -> Column:
+        # pytest splits names at `::` and reads `[` as the beginning of parameters.
+        label = redacted(target.name).replace("::", ":").replace("[", "(").replace("]", ")")
+        return cls(target, label)
+
+
+class NotConforming(Exception):
+    """The verdict is `fail` or `stale`."""
+
+
+class NoVerdict(Exception):
+    """The verdict is `error`: the case was not played to its end."""
+
+
+OWN_EXCEPTIONS = (
+    NotConforming,
+    NoVerdict,
+    JetproofWarning,  # with -W error
+    pytest.skip.Exception,
+    pytest.xfail.Exception,
+)
+
+
+class CaseFile(pytest.File):
+    """One case file."""
+
+    def __init__(self, *, cases: Sequence[Case], columns: Sequence[Column], **more: Any) -> None:
+        super().__init__(**more)
+        self._cases = cases
+        self._columns = columns
+
+    def collect(self) -> Iterator[CaseItem]:
+        for case in self._cases:
+            for column in self._columns:
+                name = f"{case.name}@{column.label}"
+                yield CaseItem.from_parent(self, name=name, case=case, column=column)
+
+
+class CaseItem(pytest.Item):
+    """One case on one target. `outcome` is set when it has been played."""
+
+    def __init__(self, *, case: Case, column: Column, **more: Any) -> None:
+        super().__init__(**more)
+        self.case = case
+        self.column = column
+        self.outcome: Outcome | None = None
+        self.extra_keyword_matches.update(case.clauses)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.case.id, self.column.target.name
+
+    @property
+    def cell(self) -> Cell:
+        if self.outcome is None:
+            raise RuntimeError(f"{self.nodeid} was run without having been played")
+        return self.outcome.cell
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        item = Item(self.case, self.case.revision)
+        return self.path, self.case.line - 1, cell_name(item, self.column.target)
+
+    def end(self, outcome: Outcome) -> None:
+        """The case was played: keep how that went, and what JUnit XML shall say of it."""
+        self.outcome = outcome
+        cell = outcome.cell
+        self.user_properties += [
+            ("cell", visible(cell.name)),
+            ("verdict", cell.verdict.value),
+            ("target", visible(cell.target)),
+            ("provider", cell.provider),
+            ("spec_revision", cell.spec_revision),
+            ("clauses", " ".join(cell.clauses)),
+        ]
+        if cell.deviation:
+            self.user_properties.append(("deviation", cell.deviation))
+        for name, text in cell.position.items():
+            self.user_properties.append(
+                (f"position:{visible(name)}", visible(text, _REASON_CHARACTERS))
+            )
+
+    def end_without_verdict(self, reason: str) -> None:
+        """The run broke off before the case was played."""
+        target = self.column.target
+        cell = Cell(
+            case=self.case.id,
+            suite=self.case.suite,
+            spec=self.case.spec,
+            spec_revision=self.case.revision,
+            server=str(target.version),
+            provider=target.provider,
+            topology=self.case.given.topology,
+            configuration=self.case.given.configuration,
+            verdict=Verdict.ERROR,
+            clauses=self.case.clauses,
+            reason=reason,
+            target=redacted(target.name),
+        )
+        self.end(Outcome(cell))
+
+    def setup(self) -> None:
+        if self.cell.verdict is Verdict.ERROR:
+            raise NoVerdict(reason_of(self.cell))
+
+    def runtest(self) -> None:
+        reason = reason_of(self.cell)
+        match self.cell.verdict:
+            case Verdict.NOT_APPLICABLE:
+                pytest.skip(reason)
+            case Verdict.KNOWN:
+                pytest.xfail(reason)
+                raise NotConforming(reason)  # with --runxfail
+            case Verdict.FAIL | Verdict.STALE:
+                raise NotConforming(reason)
+            case Verdict.WARN:
+                self.warn(JetproofWarning(f"{' '.join(self.case.clauses)}: {reason}"))
+            case _:
+                pass
+
+
+def reason_of(cell: Cell) -> str:
+    """Why a cell has its verdict, in one line that cannot act on a terminal."""
+    return visible(cell.reason, _REASON_CHARACTERS) or cell.verdict.value
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """What pytest's short summary, `--tb=line` and the message in JUnit XML are made of."""
+
+    path: Path
+    lineno: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.lineno}: {self.message}"
+
+
+class Evidence:
+    """A failure as pytest prints it: in colour on a terminal, plain in files."""
+
+    def __init__(
+        self, item: CaseItem, outcome: Outcome, clauses: Mapping[str, Clause], whole: bool
+    ) -> None:
+        cell = outcome.cell
+        self.reprcrash = Crash(
+            item.path, item.case.line, f"{cell.verdict.value}: {reason_of(cell)}"
+        )
+        self._outcome = outcome
+        self._clauses = clauses
+        self._whole = whole
+
+    def toterminal(self, tw: Any) -> None:
+        for line in self._lines(paint_on(tw)):
+            tw.line(line)
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines(Paint(width=_WIDTH)))
+
+    def _lines(self, paint: Paint) -> Iterator[str]:
+        return explain(self._outcome, self._clauses, paint, whole=self._whole, log=self._whole)
+
+
+def paint_on(writer: Any) -> Paint:
+    """How to print with pytest's terminal writer; it escapes what the terminal cannot encode."""
+    width = max(_LEAST_WIDTH, min(_MOST_WIDTH, writer.fullwidth))
+    return Paint(colour=writer.hasmarkup, width=width, columns=writer.fullwidth)

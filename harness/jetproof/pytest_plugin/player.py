@@ -1,0 +1,150 @@
+"""One thread with one event loop plays the plan, and hands over each cell as it is finished.
+
+pytest keeps the main thread: it reports, and hears Ctrl-C. Servers are forked from the player's
+thread, and the kernel ends them with it; so the thread lives until they are down, and nothing is
+left if pytest is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import TracebackType
+
+from jetproof.engine.run import RunOptions, Stop, run
+from jetproof.errors import JetproofError
+from jetproof.events import CaseFinished, Event, Notice
+from jetproof.load.library import Library
+from jetproof.model.verdict import Verdict
+from jetproof.plan import Plan
+from jetproof.sinks import FanOut, Sink, without_passwords
+from jetproof.sinks.record import LAST_FRAMES, Outcome
+from jetproof.targets.sweep import own_run
+
+Key = tuple[str, str]
+"""A cell of this run: its case, and its target as it was given."""
+
+_WITH_EVIDENCE = frozenset(Verdict) - {Verdict.PASS, Verdict.POSITION, Verdict.NOT_APPLICABLE}
+
+
+class Player:
+    """Plays while the block lasts; leaving the block early stops what is still being played."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        library: Library,
+        options: RunOptions,
+        *,
+        sinks: Sequence[Sink] = (),
+        replays: Mapping[str, str] | None = None,
+        frames: int | None = LAST_FRAMES,
+    ) -> None:
+        self.error: Exception | None = None
+        """Why playing broke off, if it did."""
+        self.notices: list[str] = []
+        self._plan = plan
+        self._library = library
+        self._options = options
+        self._fan = FanOut(sinks)
+        self._replays = replays or {}
+        self._frames = frames
+        self._cells: queue.SimpleQueue[tuple[Key, Outcome] | None] = queue.SimpleQueue()
+        self._stop = Stop()
+        self._task: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._started = threading.Event()
+        self._ended = threading.Event()
+        # A daemon: somebody who interrupts again and again gets their prompt back.
+        self._thread = threading.Thread(target=self._work, name="jetproof-player", daemon=True)
+
+    @property
+    def failures(self) -> Sequence[JetproofError]:
+        """What could not be written."""
+        return self._fan.failures
+
+    def __enter__(self) -> Player:
+        self._thread.start()
+        self._started.wait()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self._call(lambda: self._stop.now("pytest stopped"))
+        try:
+            self._ended.wait()
+        except KeyboardInterrupt:
+            self._call(self._cancel)
+            self._ended.wait()
+            raise
+        self._thread.join()
+
+    def cells(self) -> Iterator[tuple[Key, Outcome]]:
+        """Each cell when it is finished, until the run is over and its servers are down."""
+        while (cell := self._cells.get()) is not None:
+            yield cell
+
+    def _work(self) -> None:
+        try:
+            asyncio.run(self._play())
+        except asyncio.CancelledError:
+            pass  # interrupted twice
+        except Exception as error:
+            self.error = error
+        finally:
+            with contextlib.suppress(Exception):
+                self._fan.close()
+            self._started.set()
+            self._cells.put(None)
+            self._ended.set()
+
+    async def _play(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        self._started.set()
+        with own_run() as owner:
+            options = replace(self._options, owner=owner)
+            await run(self._plan, self._library, self._handle, options, self._stop)
+
+    def _handle(self, event: Event) -> None:
+        if isinstance(event, CaseFinished):
+            key = (event.cell.case, event.cell.target)
+            if name := self._replays.get(event.cell.case):
+                command = f"jetproof replay {name} --server {event.cell.target}"
+                event = replace(event, cell=replace(event.cell, replay=command))
+            self._fan(event)
+            shown = without_passwords(event)
+            assert isinstance(shown, CaseFinished)
+            self._cells.put((key, self._evidence(shown)))
+            return
+        self._fan(event)
+        if isinstance(event, Notice):
+            self.notices.append(event.text)
+
+    def _evidence(self, event: CaseFinished) -> Outcome:
+        """What is kept of a case until pytest reports it: of one that passes, next to nothing."""
+        count = len(event.frames)
+        if event.cell.verdict not in _WITH_EVIDENCE:
+            return Outcome(event.cell, frames_seen=count)
+        failed = tuple(check for check in event.checks if not check.ok)
+        first = 0 if self._frames is None else max(0, count - self._frames)
+        return Outcome(event.cell, failed, tuple(event.frames[first:]), count)
+
+    def _call(self, function: Callable[[], object]) -> None:
+        loop = self._loop
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):  # it is closed: playing is over
+                loop.call_soon_threadsafe(function)
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()

@@ -1,0 +1,63 @@
+"""The document that `jetproof run --json` prints; its schema is `fixtures/schemas/cli/run.json`."""
+
+from __future__ import annotations
+
+from jetproof.events import Event
+from jetproof.model.verdict import exit_code
+from jetproof.sinks.record import EXPLAINED, Outcome, Record
+from jetproof.sinks.rows import SCHEMA, Row, cell_row, value_text
+from jetproof.sinks.targets import target_rows
+
+
+class Document:
+    """The sink for `--json`: collects, and gives the document when the run is over."""
+
+    def __init__(self) -> None:
+        self._record = Record()
+
+    def handle(self, event: Event) -> None:
+        self._record.handle(event)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def build(self, *, results: str | None, code: int | None = None) -> Row:
+        """The document; `code` overrides what the verdicts alone would give."""
+        record = self._record
+        started, finished, slowest = record.started, record.finished, record.slowest
+        return {
+            "schema": SCHEMA,
+            "run": started.run if started else None,
+            "started_at": started.started_at if started else None,
+            "targets": target_rows(record, started.targets if started else ()),
+            "verdicts": {verdict.value: count for verdict, count in record.verdicts.items()},
+            "cells": [_cell(started.run if started else "", row) for row in record.outcomes],
+            "wall_ms": round(finished.wall_ms, 3) if finished else None,
+            "slowest_case_ms": round(slowest.ms, 3) if slowest else 0.0,
+            "time_factor": started.time_factor if started else None,
+            "suite_hash": started.suite_hash if started else None,
+            "partial": started.partial if started else "",
+            "interrupted": finished is None or finished.interrupted,
+            "notices": list(record.notices),
+            "results": results,
+            "exit_code": exit_code(record.verdicts) if code is None else code,
+        }
+
+
+def _cell(run: str, outcome: Outcome) -> Row:
+    row = cell_row(run, outcome.cell)
+    del row["run"]
+    row = {"name": row.pop("cell"), **row}
+    if outcome.cell.verdict in EXPLAINED:
+        row["mismatches"] = [
+            {
+                "step": check.step,
+                "iteration": check.iteration,
+                "kind": check.kind,
+                "path": check.path,
+                "expected": check.expected,
+                "actual": value_text(check.actual),
+            }
+            for check in outcome.failed
+        ]
+    return row

@@ -1,0 +1,109 @@
+"""What the printing sinks remember of a run: the last attempt of every cell, and little evidence.
+
+Transcripts of thousands of cells would not fit into memory, and they are in the result files: only
+cells that need an explanation keep their failed checks and last frames here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from jetproof.events import (
+    CaseFinished,
+    Event,
+    Notice,
+    RunFinished,
+    RunStarted,
+    TargetFailed,
+    TargetStarted,
+)
+from jetproof.model.clause import Clause
+from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
+
+EXPLAINED = (Verdict.FAIL, Verdict.STALE, Verdict.ERROR, Verdict.WARN)
+LAST_FRAMES = 12
+SCHEMA_SUITE = "schemas"
+"""Cells of this suite sum up a run; they come on top of those that were planned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A cell with the evidence that is kept for it."""
+
+    cell: Cell
+    failed: tuple[Check, ...] = ()
+    frames: tuple[FrameRecord, ...] = ()
+    frames_seen: int = 0
+
+
+@dataclass(slots=True)
+class Record:
+    """Collects events; `keep_frames` None keeps whole transcripts, of every cell."""
+
+    keep_frames: int | None = LAST_FRAMES
+    started: RunStarted | None = None
+    finished: RunFinished | None = None
+    servers: list[TargetStarted | TargetFailed] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    _outcomes: dict[tuple[str, str], Outcome] = field(default_factory=dict)
+
+    def handle(self, event: Event) -> None:
+        match event:
+            case RunStarted():
+                self.started = event
+            case TargetStarted() | TargetFailed():
+                self.servers.append(event)
+            case CaseFinished():
+                # A retry replaces the attempt before it; the files keep both.
+                self._outcomes.pop((event.cell.name, event.cell.target), None)
+                self._outcomes[event.cell.name, event.cell.target] = self._outcome(event)
+            case Notice():
+                self.notices.append(event.text)
+            case RunFinished():
+                self.finished = event
+            case _:
+                pass
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """By cell name, so that two runs read alike whatever the order of their cases was."""
+        return sorted(self._outcomes.values(), key=lambda outcome: outcome.cell.name)
+
+    @property
+    def verdicts(self) -> dict[Verdict, int]:
+        """How many cells have each verdict; every verdict is named."""
+        counts = Counter(outcome.cell.verdict for outcome in self._outcomes.values())
+        return {verdict: counts[verdict] for verdict in Verdict}
+
+    @property
+    def played(self) -> int:
+        """How many of the planned cells have come."""
+        return sum(outcome.cell.suite != SCHEMA_SUITE for outcome in self._outcomes.values())
+
+    @property
+    def planned(self) -> int:
+        return max(self.played, self.started.cells if self.started else 0)
+
+    @property
+    def clauses(self) -> dict[str, Clause]:
+        return {clause.id: clause for clause in self.started.clauses} if self.started else {}
+
+    @property
+    def slowest(self) -> Cell | None:
+        cells = (outcome.cell for outcome in self._outcomes.values())
+        return max(cells, key=lambda cell: cell.ms, default=None)
+
+    def _outcome(self, event: CaseFinished) -> Outcome:
+        count = len(event.frames)
+        if self.keep_frames is None:
+            frames = tuple(event.frames)
+        elif event.cell.verdict in EXPLAINED:
+            frames = tuple(event.frames[-self.keep_frames :])
+        else:
+            return Outcome(event.cell, frames_seen=count)
+        failed = tuple(check for check in event.checks if not check.ok)
+        return Outcome(event.cell, failed, frames, count)

@@ -1,0 +1,1 @@
+"""Small NATS servers with known bad behaviour, and what the harness makes of them."""

@@ -1,0 +1,199 @@
+"""Servers that answer wrongly, late or not at all: whose fault it is decides fail or error."""
+
+from __future__ import annotations
+
+import pytest
+
+from jetproof.load.library import Library
+from jetproof.targets.node import StartError
+from jetproof.wire import Pub
+
+from .conftest import Cases
+from .playing import Played, bounded, play
+from .server import Client, Mute, PingDeaf, Polite, Silent, Slow, Wrong, serving
+
+PLAIN = """
+  - case: plain
+    clauses: [DEMO-MUST-001]
+    steps:
+      - request: {subject: $JS.API.INFO, within: 500ms}
+        reply: {json: {memory: 0}}
+"""
+STORED = """
+  - case: stored
+    clauses: [DEMO-MUST-001]
+    given: {stream: {subjects: ["$stream.>"]}}
+    steps:
+      - request: {subject: $stream.a, within: 500ms}
+        reply: {schema: pub-ack, json: {stream: $stream, seq: 1}}
+      - stream: {messages: 1}
+"""
+
+
+def judged(library: Library, cases: Cases, text: str, fake: Polite, **how: object) -> Played:
+    async def scenario() -> Played:
+        async with serving(fake):
+            return await play(library, cases(text), fake.url, **how)
+
+    return bounded(scenario())
+
+
+def test_a_polite_server_passes(library: Library, cases: Cases) -> None:
+    played = judged(library, cases, PLAIN + STORED, Polite())
+    assert played.verdicts == {"plain": "pass", "stored": "pass"}
+    assert played.exit_code == 0
+
+
+def test_a_server_that_is_always_wrong_fails(library: Library, cases: Cases) -> None:
+    played = judged(library, cases, PLAIN + STORED, Wrong())
+    assert played.verdicts == {"plain": "fail", "stored": "fail"}
+    assert played.failed("plain") == [("1", "reply.json.memory", {"absent": True})]
+    assert played.failed("stored") == [("given", "given.stream", "pub-ack")]
+    assert played.exit_code == 1
+
+
+def test_a_server_that_takes_a_stream_but_not_its_settings_fails(
+    library: Library, cases: Cases
+) -> None:
+    class Forgetful(Polite):
+        def api(self, call: str, payload: bytes) -> dict[str, object]:
+            told = super().api(call, payload)
+            return {**told, "config": []} if call.startswith("STREAM.CREATE.") else told
+
+    played = judged(library, cases, STORED, Forgetful())
+    assert played.failed("stored") == [
+        ("given", "given.stream.name", {"absent": True}),
+        ("given", "given.stream.subjects", {"absent": True}),
+    ]
+
+
+def test_a_server_that_is_not_ready_is_no_verdict(library: Library, cases: Cases) -> None:
+    busy = b'{"error":{"code":503,"err_code":10008,"description":"temporarily unavailable"}}'
+    played = judged(
+        library,
+        cases,
+        STORED,
+        Wrong(busy, about=lambda frame: ".CREATE." in frame.subject),
+        time_factor=0.1,
+    )
+    assert played.verdicts == {"stored": "error"}
+    assert played.cells["stored"].reason == (
+        "step given: the stream $stream could not be created: error 10008 (503)"
+    )
+
+
+def test_a_wrong_server_spoils_the_schemas_own_cell_too(library: Library, cases: Cases) -> None:
+    text = """
+  - case: ignorant
+    clauses: [DEMO-MUST-001]
+    steps:
+      - request: {subject: anything}
+        reply: {payload: {contains: nobody}}
+"""
+    played = judged(library, cases, text, Wrong())
+    assert played.verdicts == {"ignorant": "pass"}
+    cell = played.schemas["pub-ack"]
+    assert (cell.verdict, cell.position["seen"]) == ("fail", "1")
+    assert "seq" in cell.reason
+    assert played.exit_code == 1
+
+
+def test_a_server_that_says_nothing_is_no_server(library: Library, cases: Cases) -> None:
+    with pytest.raises(StartError, match="does not answer as a NATS server") as raised:
+        judged(library, cases, PLAIN, Silent())
+    assert raised.value.phase == "start"
+
+
+class SilentLater(Polite):
+    """Greets whoever comes first, and then nobody."""
+
+    def greet(self, client: Client) -> None:
+        if len(self.greeted) < self.welcome:
+            super().greet(client)
+        self.greeted.append(client)
+
+    def __init__(self, welcome: int) -> None:
+        super().__init__()
+        self.welcome = welcome
+        self.greeted: list[Client] = []
+
+
+@pytest.mark.parametrize("welcome", [1, 2, 4])
+def test_a_server_that_falls_silent_before_the_first_case_is_an_error(
+    library: Library, cases: Cases, welcome: int
+) -> None:
+    played = judged(library, cases, PLAIN + STORED, SilentLater(welcome), time_factor=0.1)
+    assert played.verdicts == {"plain": "error", "stored": "error"}
+    [failure] = played.target_failures
+    assert "no INFO" in failure.reason
+    assert all(cell.reason == failure.reason for cell in played.cells.values())
+    assert played.exit_code == 3
+
+
+def test_an_answer_that_never_comes_is_a_failure_while_the_server_lives(
+    library: Library, cases: Cases
+) -> None:
+    def only_info(frame: Pub) -> bool:
+        return frame.subject == "$JS.API.INFO"
+
+    played = judged(library, cases, PLAIN + STORED, Mute(only_info))
+    assert played.verdicts == {"plain": "fail", "stored": "pass"}
+    assert played.failed("plain") == [("1", "reply", "no reply")]
+
+
+def test_an_answer_that_never_comes_is_an_error_once_the_server_hangs(
+    library: Library, cases: Cases
+) -> None:
+    played = judged(library, cases, PLAIN + STORED, PingDeaf(), time_factor=0.2)
+    assert played.verdicts == {"plain": "error", "stored": "error"}
+    assert {cell.reason for cell in played.cells.values()} == {
+        "the server does not answer any more: it answers no PING"
+    }
+    assert played.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "silence: {on: box, for: 200ms}",
+        "silence: {on: replies, for: 200ms}",
+        "advisory: {of: nothing, none_for: 200ms}",
+        "{request: {subject: a}, reply: {silence: 200ms}}",
+        "{receive: {from: box}, messages: {count: 0, within: 200ms}}",
+        "{receive: {from: box}, messages: {count: {lte: 3}, within: 200ms}}",
+        "{request: {subject: a}, replies: {count: {lt: 9}, within: 200ms}}",
+    ],
+)
+def test_the_silence_of_a_server_that_hangs_proves_nothing(
+    library: Library, cases: Cases, step: str
+) -> None:
+    text = f"""
+  - case: quiet
+    clauses: [DEMO-MUST-001]
+    steps:
+      - subscribe: {{subject: box.$id, to: box}}
+      - publish: {{subject: nobody.listens}}
+      - {step}
+"""
+    hung = judged(library, cases, text, PingDeaf(), time_factor=0.2)
+    assert hung.verdicts == {"quiet": "error"}
+    alive = judged(library, cases, text, Mute(), time_factor=0.2)
+    assert alive.verdicts == {"quiet": "pass"}
+
+
+def test_a_slow_server_is_waited_for(library: Library, cases: Cases) -> None:
+    played = judged(library, cases, PLAIN + STORED, Slow(0.2))
+    assert played.verdicts == {"plain": "pass", "stored": "pass"}
+
+
+def test_an_answer_that_comes_too_late_is_no_answer(library: Library, cases: Cases) -> None:
+    text = """
+  - case: late
+    clauses: [DEMO-MUST-001]
+    steps:
+      - request: {subject: $JS.API.INFO, within: 50ms}
+        reply: {json: {memory: 0}}
+      - silence: {on: replies, for: 800ms}
+"""
+    played = judged(library, cases, text, Slow(0.4))
+    assert played.failed("late") == [("1", "reply", "no reply"), ("2", "silence", "json")]
