@@ -15,8 +15,8 @@ LAYERS = [
     {"plan"},
     {"targets"},
     {"engine"},
-    {"sinks"},
     {"results"},
+    {"sinks"},
     {"cli", "pytest_plugin"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

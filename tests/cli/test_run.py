@@ -287,6 +287,26 @@ def test_resuming_plays_a_case_again_that_was_changed(
     assert [(row["verdict"], row["attempt"]) for row in rows] == [("fail", 1), ("pass", 2)]
 
 
+def test_what_the_first_part_of_a_run_saw_broken_stays_so(
+    jetproof: Command, case_file: CaseFile, tmp_path: Path
+) -> None:
+    jetproof("run", case_file(PASSES, FAILS.replace("seq: 7", "seq: 1")), "--out", "out")
+    cut(tmp_path / "out", "passes")
+    journal = tmp_path / "out" / "cells.jsonl"
+    rows = [json.loads(line) for line in journal.read_text().splitlines()[:-1]]
+    for row in rows:
+        if row["case"] == "schemas::stream-create":
+            row |= {"verdict": "fail", "reason": "a field is missing"}
+    journal.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    document = jetproof("run", "--json", "--resume", "out").document
+    found: list[dict[str, str]] = document["cells"]  # type: ignore[assignment]
+    (cell,) = [row for row in found if row["case"] == "schemas::stream-create"]
+    assert cell["verdict"] == "fail"
+    assert cell["reason"] == "before the run was resumed: a field is missing"
+    latest = {row.case: row.verdict for row in read_run(tmp_path / "out").latest}
+    assert latest["schemas::stream-create"] == "fail"
+
+
 @pytest.mark.parametrize("more", [("adr-50",), ("--shard", "1/2"), ("-s", "2.14.6")])
 def test_resume_takes_no_other_selection(
     jetproof: Command, case_file: CaseFile, more: tuple[str, ...]

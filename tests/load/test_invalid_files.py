@@ -1,21 +1,29 @@
 """Files that must be rejected: `tests/format/invalid/*.yaml`, each with the messages in `*.expect`.
 
-Every mistake of a file is listed, with its line. `{laws}` in an `.expect` file stands for the names
-of all laws, of which there will be more.
+Every mistake of a file is listed, with its line. `{laws}` and `{steps}` in an `.expect` file stand
+for the names of all laws and all kinds of steps, of which there will be more.
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from jetproof.data import fixtures_dir
 from jetproof.load.library import Library, load_cases
 from jetproof.load.mistakes import LoadError
 from jetproof.model.laws import LAWS
 
 FOLDER = Path(__file__).parent.parent / "format" / "invalid"
+SCHEMA = fixtures_dir() / "schemas" / "case-file.json"
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def step_kinds() -> list[str]:
+    schema = json.loads(SCHEMA.read_text())
+    return [one["required"][0] for one in schema["$defs"]["step"]["oneOf"]]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -23,7 +31,9 @@ def test_a_wrong_file_is_rejected_with_every_line_and_message(
     name: str, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(FOLDER)
-    expected = Path(f"{name}.expect").read_text().replace("{laws}", ", ".join(sorted(LAWS)))
+    expected = Path(f"{name}.expect").read_text()
+    expected = expected.replace("{laws}", ", ".join(sorted(LAWS)))
+    expected = expected.replace("{steps}", ", ".join(step_kinds()))
     with pytest.raises(LoadError) as caught:
         load_cases([Path(f"{name}.yaml")], library)
     assert str(caught.value).splitlines() == expected.splitlines()

@@ -131,6 +131,20 @@ def test_an_interrupted_run_says_so_and_how_to_finish_it() -> None:
     assert lines[-2] == "finish it: jetproof run --resume out/r1"
 
 
+def test_cells_that_sum_up_a_run_do_not_count_as_planned_ones() -> None:
+    schema = make_cell("pub-ack", suite="schemas")
+    events = whole_run(CaseFinished(make_cell()), CaseFinished(schema), interrupted=True)
+    events[0] = run_started(2)
+    assert "interrupted after 1 of 2 cells" in printed(events)
+
+
+def test_a_run_that_was_told_to_stop_says_why_and_what_it_found() -> None:
+    events = whole_run(CaseFinished(make_cell(verdict=Verdict.FAIL)), interrupted=True)
+    text = printed(events, stopped=lambda: "the first failure was enough")
+    assert "stopped after 1 of 1 cells: the first failure was enough" in text
+    assert text.splitlines()[-1].startswith("✗ does not conform · 1 fail")
+
+
 def test_a_run_that_ends_without_a_word_is_still_summed_up() -> None:
     text = printed(whole_run(CaseFinished(make_cell(verdict=Verdict.FAIL), (make_check(),)))[:-1])
     assert "reply.error" in text

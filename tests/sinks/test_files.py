@@ -16,10 +16,10 @@ from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, RunFinished, TargetFailed
 from jetproof.model.verdict import Verdict
 from jetproof.results import read_run
+from jetproof.results.rows import PAYLOAD_BYTES
 from jetproof.sinks import FanOut
 from jetproof.sinks.files import RunFolder
 from jetproof.sinks.record import Record
-from jetproof.sinks.rows import PAYLOAD_BYTES
 
 from .conftest import Validate
 from .samples import (

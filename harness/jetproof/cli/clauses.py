@@ -77,7 +77,7 @@ def choose(library: Library, patterns: Sequence[str]) -> list[Clause]:
 
 
 def _row(clause: Clause, cases: Mapping[str, Sequence[str]]) -> dict[str, object]:
-    from jetproof.sinks.rows import clause_row
+    from jetproof.results.rows import clause_row
 
     row = clause_row("", clause)
     del row["run"]

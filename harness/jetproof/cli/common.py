@@ -90,7 +90,7 @@ def plural(count: int, noun: str) -> str:
 
 def write_json(document: Mapping[str, object]) -> None:
     """One document on stdout. Pure ASCII: what a server said cannot act on a terminal."""
-    from jetproof.sinks.text import json_default
+    from jetproof.results.rows import json_default
 
     sys.stdout.write(json.dumps(document, indent=2, default=json_default) + "\n")
 

@@ -19,11 +19,11 @@ from jetproof.events import CaseFinished, Event, Notice, RunStarted, TargetFaile
 from jetproof.load.library import load_library
 from jetproof.model.verdict import Verdict, exit_code
 from jetproof.plan import Selection, make_plan
+from jetproof.results.rows import cell_row, check_row, frame_row
 from jetproof.sinks import FanOut
 from jetproof.sinks.evidence import check_table, duration, explain, headline
 from jetproof.sinks.paint import Paint, paint_for
 from jetproof.sinks.record import Outcome
-from jetproof.sinks.rows import cell_row, check_row, frame_row
 from jetproof.sinks.text import visible
 from jetproof.targets.resolve import resolve
 from jetproof.targets.topology import RunningTarget

@@ -8,7 +8,7 @@ be that step which sets the variable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jetproof.load.mistakes import choices, nearest
@@ -21,6 +21,7 @@ REPLIES = "replies"
 ERRORS = "errors"
 
 Report = Callable[[int, str], None]
+Names = tuple[dict[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class Scope:
         self._subscriptions = _Names({ERRORS: 0})
         self._marks = _Names({})
         self._labels = _Names({})
+        self._ordered = (self._variables, self._subscriptions, self._marks)
         self._sometimes: dict[str, int] = {}
         self._connections: tuple[str, ...] = (MAIN,)
         self._given: tuple[str, ...] = VARIABLES
@@ -100,6 +102,26 @@ class Scope:
         """A counter ends with its steps."""
         self._variables.now.pop(name, None)
 
+    def branch_point(self) -> Names:
+        """What is known here: every branch that is played at the same time begins with this."""
+        return tuple(dict(names.now) for names in self._ordered)
+
+    def branch(self, point: Names) -> None:
+        """Begins a branch: what other branches make is not known in it."""
+        for names, now in zip(self._ordered, point, strict=True):
+            names.now = dict(now)
+
+    def join(self, ends: Sequence[Names]) -> None:
+        """After all branches, what any of them made is known; none may set another's variable."""
+        for position, names in enumerate(self._ordered):
+            before = dict(names.now)
+            for end in ends:
+                for name, line in end[position].items():
+                    first = before.setdefault(name, line)
+                    if names is self._variables and first not in (line, 0):
+                        self.report(line, f"${name} is set by another branch too, in line {first}")
+            names.now = before
+
     def subscribes(self, name: str, line: int) -> None:
         if name in (REPLIES, ERRORS):
             self.report(line, f"a subscription cannot be called {name}: that is always there")
@@ -111,7 +133,7 @@ class Scope:
             self._subscriptions.use(name, line)
 
     def marks(self, name: str, line: int) -> None:
-        if first := self._marks.now.get(name):
+        if first := self._marks.later.get(name):
             self.report(line, f"the mark {name!r} is in line {first} already")
         self._marks.add(name, line)
 
@@ -150,7 +172,8 @@ class Scope:
             if name == STREAM:
                 self.report(line, "$stream is needed here, and no stream is given")
             elif name in self._variables.later:
-                self.report(line, _too_early(name, line, self._variables.later[name]))
+                first = self._variables.later[name]
+                self.report(line, _out_of_reach(f"${name}", "set", line, first))
             elif name in self._sometimes:
                 first = self._sometimes[name]
                 self.report(
@@ -165,10 +188,8 @@ class Scope:
         ):
             for name, line, there in names.missed:
                 if name in names.later:
-                    first = names.later[name]
-                    self.report(
-                        line, f"the {noun} {name!r} is used before it is made in line {first}"
-                    )
+                    what = f"the {noun} {name!r}"
+                    self.report(line, _out_of_reach(what, "made", line, names.later[name]))
                 else:
                     self.report(line, f"unknown {noun} {name!r}; {choices(name, there)}")
 
@@ -179,7 +200,7 @@ def like_clause(name: str, known: Iterable[str]) -> str:
     return nearest(name, [other for other in known if other.rpartition("-")[2] == number])
 
 
-def _too_early(variable: str, line: int, first: int) -> str:
+def _out_of_reach(what: str, made: str, line: int, first: int) -> str:
     if first >= line:
-        return f"${variable} is used before it is set in line {first}"
-    return f"${variable} is used after the steps that it belongs to (line {first})"
+        return f"{what} is used before it is {made} in line {first}"
+    return f"{what} is {made} in line {first}, for other steps only"

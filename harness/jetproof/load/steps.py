@@ -218,10 +218,14 @@ class StepReader(ExpectationReader):
 
     def _together(self, keys: Keys, raw: Raw, address: str) -> Step:
         here = (*keys, "together")
-        branches = {
-            name: self.steps((*here, name), steps, f"{address}.{name}.")
-            for name, steps in _map(raw["together"]).items()
-        }
+        point = self.scope.branch_point()
+        branches, ends = {}, []
+        for name, steps in _map(raw["together"]).items():
+            self.scope.branch(point)
+            branches[name] = self.steps((*here, name), steps, f"{address}.{name}.")
+            ends.append(self.scope.branch_point())
+        self.scope.branch(point)
+        self.scope.join(ends)
         return model.Together(branches=branches)
 
     def _loop(self, keys: Keys, raw: Raw, address: str) -> Step:

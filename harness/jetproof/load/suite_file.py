@@ -262,7 +262,9 @@ def _stated_silence(step: model.Step) -> float:
             return stated
         case model.Advisory(none_for=float(stated)):
             return stated
-        case model.Repeat(times=int(times)):
+        case model.Together():
+            return max(sum(map(_stated_silence, branch)) for branch in step.branches.values())
+        case model.Repeat(times=int(times), at_once=False):
             return times * sum(map(_stated_silence, step.steps))
         case model.Repeat() | model.Loop():
             return sum(map(_stated_silence, step.steps))

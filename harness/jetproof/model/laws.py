@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LawSpec:
-    """What a law takes: argument name to kind (int, duration, matcher, text), and what is needed."""
+    """What a law takes: each argument's kind (int, duration, matcher, text), and which it needs."""
 
     about: str
     arguments: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Matchers: what a value must be like. A scalar or a list means equality, a mapping holds operators.
+"""Matchers: what a value must be like. A scalar or a list is equality, a mapping holds operators.
 
 The set is small and closed. JSON documents and headers are addressed by path, so a mapping in a
 matcher's place never means "an object that looks like this" (`equals` says that).

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from jetproof.events import Event
 from jetproof.model.verdict import exit_code
+from jetproof.results.rows import SCHEMA, Row, cell_row, value_text
 from jetproof.sinks.record import EXPLAINED, Outcome, Record
-from jetproof.sinks.rows import SCHEMA, Row, cell_row, value_text
 from jetproof.sinks.targets import target_rows
 
 

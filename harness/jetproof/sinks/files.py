@@ -24,8 +24,8 @@ from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, RunFinished, RunStarted
 from jetproof.model.verdict import Cell
 from jetproof.results import JOURNALS, RUN_FILE, Run, read_journal, row_key
+from jetproof.results.rows import SCHEMA, Row, cell_row, check_row, clause_row, encode, frame_row
 from jetproof.sinks.record import Record
-from jetproof.sinks.rows import SCHEMA, Row, cell_row, check_row, clause_row, encode, frame_row
 from jetproof.sinks.targets import target_rows
 
 DEFAULT_PARENT = "jetproof-runs"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jetproof.events import TargetStarted
+from jetproof.results.rows import Row
 from jetproof.sinks.record import Record
-from jetproof.sinks.rows import Row
 
 
 def target_rows(record: Record, names: Sequence[str]) -> list[Row]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import unicodedata
 
+from jetproof.results.rows import json_default
+
 PAYLOAD_CHARACTERS = 320
 _SURROGATE_ESCAPES = range(0xDC80, 0xDD00)
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -50,15 +52,6 @@ def visible_value(value: object, limit: int = PAYLOAD_CHARACTERS) -> str:
         return "absent"
     text = json.dumps(value, ensure_ascii=False, default=json_default)
     return visible(text, limit)
-
-
-def json_default(value: object) -> object:
-    """What `json` writes for a value that JSON does not have."""
-    if isinstance(value, (bytes, bytearray)):
-        return bytes(value).decode("utf-8", "backslashreplace")
-    if isinstance(value, (set, frozenset, tuple)):
-        return sorted(value, key=repr) if isinstance(value, (set, frozenset)) else list(value)
-    return str(value)
 
 
 def width(text: str) -> int:

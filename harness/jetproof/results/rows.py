@@ -13,13 +13,21 @@ from collections.abc import Mapping
 
 from jetproof.model.clause import Clause
 from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
-from jetproof.sinks.text import json_default
 
 SCHEMA = 1
 PAYLOAD_BYTES = 64 * 1024
 TEXT_CHARACTERS = 16 * 1024
 
 Row = dict[str, object]
+
+
+def json_default(value: object) -> object:
+    """What `json` writes for a value that JSON does not have."""
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value).decode("utf-8", "backslashreplace")
+    if isinstance(value, (set, frozenset, tuple)):
+        return sorted(value, key=repr) if isinstance(value, (set, frozenset)) else list(value)
+    return str(value)
 
 
 def encode(row: Mapping[str, object]) -> bytes:

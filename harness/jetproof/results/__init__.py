@@ -20,7 +20,7 @@ from pathlib import Path
 
 from jetproof.errors import JetproofError
 from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
-from jetproof.sinks.rows import SCHEMA, cell_of
+from jetproof.results.rows import SCHEMA, cell_of
 
 RUN_FILE = "run.json"
 JOURNALS = ("clauses", "cells", "checks", "frames")
