@@ -15,6 +15,7 @@ from jetproof.errors import JetproofError
 from jetproof.load.library import Library
 from jetproof.model.case import Case
 from jetproof.model.clause import Actor
+from jetproof.model.verdict import cell_name
 from jetproof.model.versions import Version
 
 CLUSTER_TOPOLOGIES = frozenset({"cluster-3"})
@@ -135,7 +136,7 @@ def make_plan(
     for target in targets:
         playable = []
         for item in selected.items:
-            if cell_name(item, target) in skip:
+            if name_of(item, target) in skip:
                 continue
             reason = why_not(library, item, target)
             if reason is None:
@@ -147,9 +148,10 @@ def make_plan(
     return Plan(tuple(targets), tuple(groups), tuple(dropped), selected.partial)
 
 
-def cell_name(item: Item, target: PlanTarget) -> str:
-    """The cell's name as `Cell.name` gives it, known before the cell exists."""
-    return f"{item.case.id} @{target.version} {item.case.given.topology}"
+def name_of(item: Item, target: PlanTarget) -> str:
+    """The name that the cell will have."""
+    topology = item.case.given.topology
+    return cell_name(item.case.id, str(target.version), topology, target.provider)
 
 
 def why_not(library: Library, item: Item, target: PlanTarget) -> str | None:

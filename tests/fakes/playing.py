@@ -91,10 +91,15 @@ def write_cases(folder: Path, library: Library, cases: str) -> tuple[Case, ...]:
 
 
 async def play(
-    library: Library, cases: Sequence[Case], *targets: str, stop: Stop | None = None, **how: Any
+    library: Library,
+    cases: Sequence[Case],
+    *targets: str,
+    stop: Stop | None = None,
+    into: Played | None = None,
+    **how: Any,
 ) -> Played:
-    """Plays the cases on every target."""
-    played = Played()
+    """Plays the cases on every target; `into` can be looked at while they are played."""
+    played = Played() if into is None else into
     selected = select(library, Selection(), cases)
     plan = make_plan(library, selected, await resolve(targets), skip=frozenset())
     options = RunOptions(**{"run": fresh_run_id(), "time_factor": 1.0, **how})

@@ -169,6 +169,14 @@ class Polite:
             case Connect() | Pong():
                 pass
 
+    def heard(self, subject: str) -> bool:
+        """Whether somebody subscribes to a subject that begins like this."""
+        return any(
+            wanted.startswith(subject)
+            for client in self.clients
+            for wanted in client.subscriptions.values()
+        )
+
     async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         client = Client(writer)
         self.clients.append(client)
@@ -334,7 +342,7 @@ HOSTILE_PAYLOADS: dict[str, bytes] = {
 HOSTILE_HEADERS: dict[str, bytes] = {
     "terminal escapes": b"NATS/1.0\r\nX: \x1b[2J\x1b]0;owned\x07\r\n\r\n",
     "invalid UTF-8": b"NATS/1.0\r\nX: \xff\xfe\r\n\xc0: 1\r\n\r\n",
-    "a huge number": b"NATS/1.0\r\nX: " + b"9" * 10_000 + b"\r\n\r\n",
+    "a huge number": b"NATS/1.0\r\nX: 1" + b"0" * 4_000 + b"\r\n\r\n",
     "an odd status": b"NATS/1.0 99x \x1b[31m\r\n\r\n",
     "no header block": b"\x00\x01\x02",
 }

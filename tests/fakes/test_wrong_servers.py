@@ -196,4 +196,7 @@ def test_an_answer_that_comes_too_late_is_no_answer(library: Library, cases: Cas
       - silence: {on: replies, for: 800ms}
 """
     played = judged(library, cases, text, Slow(0.4))
-    assert played.failed("late") == [("1", "reply", "no reply"), ("2", "silence", "json")]
+    assert played.failed("late") == [
+        ("1", "reply", "no reply"),
+        ("2", "silence", "account_info_response"),
+    ]

@@ -345,6 +345,42 @@ def test_a_capture_that_every_alternative_makes_counts(play: Play) -> None:
     assert len(steps) == 2
 
 
+def test_branches_are_played_together_and_have_addresses(play: Play) -> None:
+    together, repeat, _ = play("""
+- together:
+    one:
+      - request: {subject: a}
+        reply: {capture: {x: json.seq}}
+      - publish: {subject: a.$x}
+    two:
+      - repeat: {as: i, times: 2}
+        steps:
+          - publish: {subject: a}
+- repeat: {as: i, times: 50, at_once: true}
+  steps:
+    - publish: {subject: a.$i}
+- publish: {subject: a.$x}
+""")
+    assert together.kind == "together"
+    assert list(together.branches) == ["one", "two"]
+    assert [step.address for step in together.branches["one"]] == ["1.one.1", "1.one.2"]
+    assert together.branches["two"][0].steps[0].address == "1.two.1.1"
+    assert repeat.at_once
+
+
+def test_silences_of_branches_do_not_add_up(load: Load) -> None:
+    body = """\
+  - case: c
+    clauses: [DEMO-001]
+    budget: 2s
+    steps:
+      - together:
+          one: [{silence: {on: errors, for: 1500ms}}]
+          two: [{silence: {on: replies, for: 1500ms}}]
+"""
+    assert len(load(body)) == 1
+
+
 def test_actions(load: Load) -> None:
     body = """\
   - case: c
@@ -364,9 +400,18 @@ def test_actions(load: Load) -> None:
 
 
 def test_laws_with_their_arguments_read(play: Play) -> None:
-    law = only(model.Law, play("- law: {spaced: {status: 100, by: 200ms, count: {gte: 3}}}"))
+    steps = """\
+- {mark: asked, publish: {subject: a}}
+- law: {spaced: {status: 100, since: asked, by: 200ms, count: {gte: 3}}}
+"""
+    law = only(model.Law, play(steps)[1:])
     assert law.law == "spaced"
-    assert law.arguments == {"status": 100, "by": 0.2, "count": parse_matcher({"gte": 3})}
+    assert law.arguments == {
+        "status": 100,
+        "since": "asked",
+        "by": 0.2,
+        "count": parse_matcher({"gte": 3}),
+    }
 
 
 def test_clauses_of_another_specification_may_be_named(root: Path, tmp_path: Path) -> None:

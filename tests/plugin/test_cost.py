@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
+from .project import Project
+
 LOADED = """\
 import sys
-
-from .project import Project
 def pytest_unconfigure():
     names = sorted(name for name in sys.modules if name.partition('.')[0] == 'jetproof')
     print('loaded:', *names)

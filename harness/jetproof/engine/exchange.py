@@ -155,13 +155,11 @@ def _judge_quiet(play: Play, step: Step, unread: list[Seen], seconds: float, at:
 
 
 def _exact_count(play: Play, wanted: Replies) -> int | None:
-    """A count that says exactly how many also says when to stop waiting."""
-    if wanted.count is None:
+    """How many are enough, so that waiting may stop. For none, the whole time is waited."""
+    tests = wanted.count.tests if wanted.count is not None else ()
+    if len(tests) != 1 or tests[0][0] not in ("equals", "gte"):
         return None
-    for test, argument in wanted.count.tests:
-        if test in ("equals", "gte"):
-            return play.whole(argument)
-    return None
+    return play.whole(tests[0][1]) or None
 
 
 def _fits(play: Play, wanted: Expectation, seen: Seen) -> bool:

@@ -15,7 +15,7 @@ from jetproof.model.laws import LAWS
 from jetproof.model.matcher import Matcher
 from jetproof.model.matching import describe, mismatch
 
-DELIVERY = 0.1  # the share of an interval by which the delivery of a frame may shorten it
+EARLY = 0.1  # the share of an interval by which a timer may be early
 
 
 async def law(play: Play, step: Law) -> None:
@@ -26,17 +26,17 @@ async def law(play: Play, step: Law) -> None:
 
 
 def spaced(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
-    """The n-th such frame came no earlier than n intervals after the first."""
-    status, by = arguments["status"], arguments["by"]
+    """Counted from a mark: a first frame that arrives late would make the second look early."""
+    status, by, since = arguments["status"], arguments["by"], play.marks[str(arguments["since"])]
     assert isinstance(by, float)
-    times = [seen.at for seen in _heard(play, arguments) if seen.status == status]
+    times = [seen.at - since for seen in _heard(play, arguments) if seen.status == status]
     findings = _counted(play, arguments, len(times))
     early = [
-        f"number {number + 1} came {at - times[0]:.3f} s after the first"
-        for number, at in enumerate(times)
-        if at - times[0] < by * (number - DELIVERY)
+        f"number {number} came after {passed:.3f} s"
+        for number, passed in enumerate(times, 1)
+        if passed < by * (number - EARLY)
     ]
-    words = f"at least {by:g} s apart"
+    words = f"one every {by:g} s at most"
     findings.append(Finding("by", not early, words, early[0] if early else None))
     return findings
 

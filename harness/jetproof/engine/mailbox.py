@@ -1,8 +1,9 @@
-"""A mailbox: messages in arrival order, and one reader that waits for the next."""
+"""A mailbox: messages in arrival order, and readers that wait for the next."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 
 from jetproof.engine.judge import Seen
@@ -12,12 +13,12 @@ class Mailbox:
     def __init__(self) -> None:
         self.unread: deque[Seen] = deque()
         self.read: list[Seen] = []
-        self._waiter: asyncio.Future[None] | None = None
+        self._waiters: set[asyncio.Future[None]] = set()
 
     def put(self, seen: Seen) -> None:
         self.unread.append(seen)
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        for waiter in self._waiters:
+            _wake(waiter)
 
     def take(self) -> Seen:
         seen = self.unread.popleft()
@@ -26,9 +27,13 @@ class Mailbox:
 
     async def next(self, timeout: float) -> Seen | None:
         """The next message, or None if none came in time."""
-        if not self.unread:
-            await self.wait(timeout)
-        return self.take() if self.unread else None
+        deadline = time.monotonic() + timeout
+        while not self.unread:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return None
+            await self.wait(left)  # and again, if another reader was faster
+        return self.take()
 
     async def wait(self, timeout: float) -> bool:
         """Waits until there is something unread; False if the time passed first."""
@@ -37,13 +42,14 @@ class Mailbox:
         if timeout <= 0:
             return False
         loop = asyncio.get_running_loop()
-        self._waiter = loop.create_future()
-        timer = loop.call_later(timeout, _wake, self._waiter)
+        waiter = loop.create_future()
+        self._waiters.add(waiter)
+        timer = loop.call_later(timeout, _wake, waiter)
         try:
-            await self._waiter
+            await waiter
         finally:
             timer.cancel()
-            self._waiter = None
+            self._waiters.discard(waiter)
         return bool(self.unread)
 
 

@@ -101,6 +101,7 @@ class Play:
         self.outcomes: list[tuple[str, str]] = []
         self._replies_made = count(1)
         self._task: asyncio.Task[None] | None = None
+        self._whole = self  # the case itself, whichever branch of it this is
 
     def branch(self, name: str, variables: Mapping[str, Scalar]) -> Play:
         """The same case with variables and a place of its own, for steps played side by side."""
@@ -112,7 +113,8 @@ class Play:
     @property
     def where(self) -> str:
         """The step that is being played, and which time."""
-        return self.transcript.step + (f" [{self.iterations}]" if self.iteration else "")
+        name = self.step if isinstance(self.step, str) else self.step.name
+        return name + (f" [{self.iterations}]" if self.iteration else "")
 
     @property
     def iterations(self) -> str:
@@ -136,10 +138,11 @@ class Play:
 
     def abort(self, reason: str) -> None:
         """Ends the case from outside: the target died, or its connection was lost."""
-        if self.broken is None:
-            self.broken = reason
-            if self._task is not None:
-                self._task.cancel()
+        whole = self._whole
+        if whole.broken is None:
+            whole.broken = reason
+            if whole._task is not None:
+                whole._task.cancel()
 
     @contextlib.contextmanager
     def running_as(self, task: asyncio.Task[None]) -> Iterator[None]:
@@ -192,7 +195,7 @@ class Play:
         self.transcript.note(line.name, "closed", reason)
         if self.session.is_planned_loss(line.connection):
             return
-        self.connection_lost = line.closed_by_server = True
+        self._whole.connection_lost = line.closed_by_server = True
         if not line.private:
             self.abort(f"the shared connection was lost: {reason}")
 
@@ -214,6 +217,7 @@ class Play:
         except ValueError as error:
             # A captured value with a blank or a line break in it, where none can stand.
             raise TemplateError(str(error)) from None
+        self.transcript.step = self.step if isinstance(self.step, str) else self.step.name
         self.transcript.sent(line.name, frame)
         if reply is not None:
             self.requests[reply] = frame.subject, line.name

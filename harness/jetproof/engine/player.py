@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jetproof.engine import actions, exchange, laws, observations
-from jetproof.engine.play import GIVEN, CannotGoOn, Play
+from jetproof.engine.play import GIVEN, MOST, CannotGoOn, Play
 from jetproof.engine.setup import prepare
 from jetproof.errors import JetproofError
 from jetproof.model import case as steps
@@ -20,6 +20,7 @@ from jetproof.model.template import Scalar, TemplateError, UnknownVariable
 from jetproof.model.verdict import Check, FrameRecord
 from jetproof.wire import ConnectionLost, WireTimeout
 
+MOST_AT_ONCE = 10_000
 Handler = Callable[[Play, Any], Awaitable[None]]
 
 
@@ -116,7 +117,8 @@ async def play_steps(play: Play, sequence: Sequence[steps.Step]) -> None:
 
 
 async def repeat(play: Play, step: steps.Repeat) -> None:
-    first, times = play.whole(step.start), play.whole(step.times)
+    most = MOST_AT_ONCE if step.at_once else MOST
+    first, times = play.whole(step.start), play.whole(step.times, most=most)
     if step.at_once:
         await _at_once(
             play,
@@ -127,10 +129,10 @@ async def repeat(play: Play, step: steps.Repeat) -> None:
         )
         return
     for number in range(first, first + times):
-        if number % 32 == 0:
-            await asyncio.sleep(0)  # publishes alone would let neither other cases nor budgets in
         play.env[step.variable] = number
         play.iteration.append(f"{step.variable}={number}")
+        if number % 32 == 0:
+            await asyncio.sleep(0)  # publishes alone would let neither other cases nor budgets in
         await play_steps(play, step.steps)
         play.iteration.pop()
 
@@ -143,6 +145,7 @@ async def _at_once(
     play: Play, branches: Sequence[tuple[str, Mapping[str, Scalar], Sequence[steps.Step]]]
 ) -> None:
     """Plays branches side by side; what they captured is known afterwards."""
+    before = dict(play.env)
     plays = [play.branch(name, variables) for name, variables, _ in branches]
     tasks = [
         asyncio.ensure_future(play_steps(own, inner))
@@ -154,7 +157,11 @@ async def _at_once(
         for task in tasks:
             await _stop(task)
     for own, (_, variables, _) in zip(plays, branches, strict=True):
-        play.env.update((key, own.env[key]) for key in own.env if key not in variables)
+        play.env.update(
+            (name, value)
+            for name, value in own.env.items()
+            if name not in variables and (name not in before or before[name] != value)
+        )
 
 
 async def loop(play: Play, step: steps.Loop) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
+import shlex
 import string
 import time
 from collections import Counter
@@ -25,6 +26,7 @@ from jetproof.events import (
     CaseStarted,
     Emit,
     Event,
+    Notice,
     RunFinished,
     RunStarted,
     TargetFailed,
@@ -173,6 +175,7 @@ class _Run:
                 keep=self.options.keep,
                 factor=self.options.time_factor,
                 on_unplanned_exit=on_exit,
+                notify=lambda text: self.emit(Notice(text)),
             ) as target:
                 self.emit(
                     TargetStarted(
@@ -288,7 +291,7 @@ class _Run:
             deviation=ruling.deviation,
             case_hash=case.hash,
             target=target.name,
-            replay=f"jetproof replay {case.id} --server {target.name}",
+            replay=f"jetproof replay {case.id} --server {shlex.quote(target.name)}",
         )
         return _with(cell, attempt=self.options.attempts.get(cell.name, 0) + 1)
 
@@ -322,7 +325,7 @@ class _Run:
                     position=position,
                     target=target.name,
                     started_at=now(),
-                    replay=f"jetproof run --server {target.name}",
+                    replay=f"jetproof run --server {shlex.quote(target.name)}",
                 )
                 attempt = self.options.attempts.get(cell.name, 0) + 1
                 self.finished(CaseFinished(_with(cell, attempt=attempt), checks))

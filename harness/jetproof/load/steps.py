@@ -295,6 +295,8 @@ class StepReader(ExpectationReader):
             self.mistake(keys, f"{name} must be {words}, not {value!r}")
         elif name == "on":
             self.scope.subscription(str(value), self.line(keys))
+        elif name == "since":
+            self.scope.mark(str(value), self.line(keys))
         elif name == "of":
             self.scope.labelled(str(value), self.line(keys))
         return value

@@ -21,10 +21,10 @@ class LawSpec:
 
 LAWS: Mapping[str, LawSpec] = {
     "spaced": LawSpec(
-        "Frames from the server with this status came at least `by` apart (a tenth is allowed "
-        "for delivery), and so many of them.",
-        {"status": "int", "on": "text", "by": "duration", "count": "matcher"},
-        frozenset({"status", "by"}),
+        "The n-th frame from the server with this status came no earlier than n times `by` after "
+        "the step marked `since` began (a tenth is allowed), and so many of them.",
+        {"status": "int", "since": "text", "on": "text", "by": "duration", "count": "matcher"},
+        frozenset({"status", "since", "by"}),
     ),
     "contiguous": LawSpec(
         "The stream sequences of the messages on a subscription go up one by one.",

@@ -90,5 +90,16 @@ class Cell:
     @property
     def name(self) -> str:
         """The cell's name everywhere: console, JUnit, files, URL."""
-        client = f" {self.client}" if self.client else ""
-        return f"{self.case} @{self.server} {self.topology}{client}"
+        return cell_name(self.case, self.server, self.topology, self.provider, self.client)
+
+
+def cell_name(
+    case: str, server: str, topology: str, provider: str, client: str | None = None
+) -> str:
+    """`suite::case @2.14.6 single`; the provider is named where it is not the usual one."""
+    axes = [f"@{server}", topology]
+    if provider != "embedded":
+        axes.append(provider)
+    if client:
+        axes.append(client)
+    return " ".join((case, *axes))

@@ -16,7 +16,7 @@ import pytest
 from jetproof.model.case import Case
 from jetproof.model.clause import Clause
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.plan import Item, PlanTarget, cell_name
+from jetproof.plan import Item, PlanTarget, name_of
 from jetproof.pytest_plugin import JetproofWarning
 from jetproof.sinks.evidence import explain
 from jetproof.sinks.paint import Paint
@@ -97,7 +97,7 @@ class CaseItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         item = Item(self.case, self.case.revision)
-        return self.path, self.case.line - 1, cell_name(item, self.column.target)
+        return self.path, self.case.line - 1, name_of(item, self.column.target)
 
     def end(self, outcome: Outcome) -> None:
         """The case was played: keep how that went, and what JUnit XML shall say of it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import queue
+import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -119,7 +120,8 @@ class Player:
         if isinstance(event, CaseFinished):
             key = (event.cell.case, event.cell.target)
             if name := self._replays.get(event.cell.case):
-                command = f"jetproof replay {name} --server {event.cell.target}"
+                target = shlex.quote(event.cell.target)
+                command = f"jetproof replay {name} --server {target}"
                 event = replace(event, cell=replace(event.cell, replay=command))
             self._fan(event)
             shown = without_passwords(event)

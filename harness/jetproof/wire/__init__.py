@@ -1,4 +1,8 @@
-"""The NATS client protocol, byte by byte: headers, frames, the codec, and a raw driver on it."""
+"""The NATS client protocol, byte by byte: headers, frames, the codec, and a raw driver on it.
+
+Read in this order: `headers`, `frames`, `codec` (frames to bytes and back), `link` (one TCP
+connection), `driver` (a client that hides nothing), `rules` (what a tap may do to frames).
+"""
 
 from jetproof.wire.codec import Parser, encode
 from jetproof.wire.driver import Connection

@@ -21,9 +21,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from time import monotonic
 from types import TracebackType
-from typing import Any, Final, Literal, Self
+from typing import Any, Literal, Self
 
-from jetproof import __version__
 from jetproof.wire.codec import Parser, encode
 from jetproof.wire.errors import ConnectionLost, ProtocolError, WireTimeout, excerpt
 from jetproof.wire.frames import (
@@ -41,24 +40,11 @@ from jetproof.wire.frames import (
 )
 from jetproof.wire.headers import Headers
 from jetproof.wire.link import Link
+from jetproof.wire.options import connect_options
 
 Direction = Literal["sent", "received"]
 MessageCallback = Callable[[Msg, float], object]
 EventCallback = Callable[[Direction, Frame, float], object]
-
-CONNECT_OPTIONS: Final[Mapping[str, Any]] = {
-    "verbose": False,
-    "pedantic": False,
-    "echo": True,
-    "headers": True,
-    "no_responders": True,
-    "tls_required": False,
-    "protocol": 1,
-    "lang": "python",
-    "version": __version__,
-    "name": "jetproof",
-}
-"""What CONNECT says unless told otherwise."""
 
 
 class _Subscription:
@@ -126,11 +112,7 @@ class Connection:
         """
         connection = cls(on_event=on_event, auto_pong=auto_pong)
         where = f"{host}:{port}"
-        said: dict[str, Any] = dict(CONNECT_OPTIONS)
-        given = {"user": user, "pass": password, "auth_token": token, "name": name}
-        said.update({key: value for key, value in given.items() if value is not None})
-        said.update(options or {})
-        said = {key: value for key, value in said.items() if value is not None}
+        said = connect_options(options, user=user, password=password, token=token, name=name)
         step = "answer"
         try:
             async with asyncio.timeout(connect_timeout):
