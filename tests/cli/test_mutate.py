@@ -94,17 +94,6 @@ def test_an_unknown_mutant_and_a_server_that_cannot_be_made_wrong(jetproof: Comm
     assert jetproof("mutate", CASE, "-s", "2.12.*").code == 2
 
 
-def test_rules_that_cannot_be_read_are_told_with_their_place(
-    jetproof: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bad = mutant("nonsense", "A50-ATOMIC-057", {"on": {}, "do": "explode"})
-    library = replace(load_library(), mutants=(bad,))
-    monkeypatch.setattr(mutating, "load_library", lambda: library)
-    done = jetproof("mutate")
-    assert done.code == 2
-    assert "mutants.yaml:3: mutant nonsense: " in done.err
-
-
 def cell(verdict: Verdict, **more: object) -> Cell:
     base = Cell(
         case=CASE, suite="s", spec="adr-50", spec_revision=7, server="2.15.1", provider="embedded",

@@ -26,7 +26,6 @@ from jetproof.engine.run import Front, RunOptions, Stop, fresh_run_id, no_front,
 from jetproof.engine.session import Address
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library, load_library
-from jetproof.load.mistakes import LoadError, Mistake
 from jetproof.model.mutant import Mutant
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Item, PlanTarget, Selected, Selection, make_plan
@@ -37,7 +36,7 @@ from jetproof.targets.resolve import resolve
 from jetproof.targets.sweep import Owner, own_run
 from jetproof.targets.tap import Tap
 from jetproof.targets.topology import RunningTarget
-from jetproof.wire.rules import RuleError, parse_rules
+from jetproof.wire.rules.model import Pass
 
 _SERVERS_AT_ONCE = 4
 _WORSE = (Verdict.FAIL, Verdict.STALE, Verdict.WARN)
@@ -69,8 +68,6 @@ class Trial:
 async def execute(args: argparse.Namespace) -> int:
     """Play everything and tell what was caught."""
     library = load_library()
-    if wrong := rule_mistakes(library.mutants):
-        raise LoadError(wrong)
     selected = select_cases(library, Selection(tuple(args.patterns)))
     mutants = choose(library.mutants, selected.items, args.mutants)
     targets = await resolve([args.server])
@@ -113,17 +110,6 @@ async def execute(args: argparse.Namespace) -> int:
         for line in report(trials, never, len(selected.items), paint):
             stream.write(f"{line}\n")
     return code
-
-
-def rule_mistakes(mutants: Iterable[Mutant]) -> list[Mistake]:
-    """Rules that the tap cannot read, each with its place."""
-    mistakes = []
-    for mutant in mutants:
-        try:
-            parse_rules(mutant.rules)
-        except RuleError as error:
-            mistakes.append(Mistake(mutant.file, mutant.line, f"mutant {mutant.id}: {error}"))
-    return mistakes
 
 
 def choose(
@@ -265,7 +251,9 @@ def mutant_front(mutant: Mutant, fired: Counter[str]) -> Front:
                 yield lambda node: (taps[node].host, taps[node].port)
             finally:
                 for tap in taps.values():
-                    fired.update(tap.fired)
+                    # A rule that only remembers has done nothing to the server.
+                    doing = [rule.id for rule in tap.rules if not isinstance(rule.do, Pass)]
+                    fired.update({rule: tap.fired.get(rule, 0) for rule in doing})
 
     return front
 

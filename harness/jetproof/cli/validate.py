@@ -27,7 +27,6 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from jetproof.cli.mutating import rule_mistakes
     from jetproof.cli.patterns import split_patterns
     from jetproof.data import suites_dir
     from jetproof.load.library import Library, load_cases, load_library
@@ -43,7 +42,6 @@ def run(args: argparse.Namespace) -> int:
     try:
         library = load_library()
         count = len(library.cases)
-        mistakes.extend(rule_mistakes(library.mutants))
     except LoadError as error:
         mistakes.extend(error.mistakes)
     if library is not None and files:
