@@ -120,6 +120,9 @@ def select(library: Library, selection: Selection, cases: Sequence[Case] | None 
     reasons = []
     if len(chosen) < len(pool):
         reasons.append(f"{len(chosen)} of {len(pool)} cases were selected")
+    if selection.specs:
+        asked = (name if number is None else f"{name}@{number}" for name, number in selection.specs)
+        reasons.append(f"only {', '.join(asked)}")
     if selection.shard:
         index, count = selection.shard
         items = items[index - 1 :: count]
