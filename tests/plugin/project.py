@@ -134,6 +134,11 @@ class Project:
         path.write_text(text)
         return path
 
+    def also_at_start(self, code: str) -> None:
+        """Python that runs in the other pytest before anything else of it."""
+        path = self.root / "conftest.py"
+        path.write_text(f"{path.read_text()}\n{code}")
+
     def command(self, *args: str) -> list[str]:
         return [sys.executable, "-m", "pytest", "-p", "jetproof.pytest_plugin", *args]
 

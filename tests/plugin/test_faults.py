@@ -17,30 +17,29 @@ import pytest
 from jetproof.model.verdict import Verdict
 from jetproof.results import read_run
 
-from .project import ASK, HANG_SECONDS, Project
+from .project import HANG_SECONDS, Project
 
-LONG = f"""\
-suite: mine/long
+LONG = """\
+suite: demo/long
 about: Takes until somebody interrupts
 cases:
   - case: waits
     clauses: [DEMO-001]
     budget: 100s
     steps:
-      - subscribe: {{subject: $inbox.never, to: never}}
-      - silence: {{on: never, for: 90s}}
+      - subscribe: {subject: $inbox.never, to: never}
+      - silence: {on: never, for: 90s}
   - case: waits-alone
     clauses: [DEMO-001]
-    given: {{isolation: server}}
+    given: {isolation: server}
     budget: 100s
     steps:
-      - {ASK}
-      - subscribe: {{subject: $inbox.never, to: never}}
-      - action: {{pause: n1}}
-      - silence: {{on: never, for: 90s}}
+      - subscribe: {subject: $inbox.never, to: never}
+      - action: {pause: n1}
+      - silence: {on: never, for: 90s}
 """
 HOSTILE = """\
-suite: mine/hostile
+suite: demo/hostile
 about: A server that sends what nobody should print
 given:
   stream: {subjects: [$stream.>]}
@@ -49,10 +48,11 @@ cases:
     clauses: [DEMO-001]
     steps:
       - request: {subject: $stream.a, payload: "\\e[2J\\e]0;owned\\a\\0 \\u202e \\uFFFE"}
+        reply: {json: {seq: 1}}
       - stored: {seq: 1, payload: harmless}
 """
 ACK = """\
-suite: mine/ack
+suite: demo/ack
 about: A PubAck is seen
 given:
   stream: {subjects: [$stream.>]}
@@ -115,25 +115,60 @@ def test_a_server_that_does_not_start_is_an_error_for_each_case(project: Project
 
 
 def test_no_room_for_servers_is_an_error_for_each_case(project: Project) -> None:
-    (project.root / "tmp").rmdir()
-    project.write("tmp", "a file, not a folder\n")
-    environment = project.environment | {"TMPDIR": "/proc"}
-    done = subprocess.run(
-        project.command("--jetproof", "-v", "suites/demo/ledger.yaml"),
-        cwd=project.root,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=HANG_SECONDS,
-        check=False,
+    project.write(f"tmp/jetproof-{os.getuid()}", "a file, not a folder\n")
+    result = project.jetproof("-v", "suites/demo/ledger.yaml")
+    assert result.played == {"known": "ERROR", "stale": "ERROR"}
+    assert "cannot make a folder for this run in" in result.out
+    assert "point TMPDIR at a folder that can be written" in result.out
+
+
+def test_a_run_that_ends_too_early_is_an_error_for_the_cases_left(project: Project) -> None:
+    project.also_at_start(
+        "from jetproof.events import RunFinished\n"
+        "from jetproof.pytest_plugin import player\n"
+        "async def run(*_): return RunFinished('none')\n"
+        "player.run = run\n"
     )
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED
-    assert done.stdout.count("cannot make a folder for this run in /proc") >= 2
+    result = project.jetproof("-v", "suites/demo/ledger.yaml")
+    assert result.played == {"known": "ERROR", "stale": "ERROR"}
+    assert "the run ended without a verdict for it" in result.out
+
+
+def test_a_bug_is_told_as_one(project: Project) -> None:
+    project.also_at_start(
+        "from jetproof.pytest_plugin import player\n"
+        "async def run(*_): raise ZeroDivisionError('a bug')\n"
+        "player.run = run\n"
+    )
+    result = project.jetproof("suites/demo/ledger.yaml")
+    assert "ZeroDivisionError: a bug" in result.out
+    assert result.code == pytest.ExitCode.INTERNAL_ERROR
+
+
+def test_results_that_can_no_longer_be_written_are_told(project: Project) -> None:
+    project.also_at_start(
+        "from jetproof.sinks.files import RunFolder\n"
+        "def full(*_): raise OSError(28, 'No space left on device')\n"
+        "RunFolder._case = full\n"
+    )
+    result = project.jetproof("-v", "-k", "passes", "--jetproof-out", "results", "suites")
+    assert result.played == {"passes": "PASSED"}
+    assert "cannot write the results to results: No space left on device" in result.out
+    assert result.code == pytest.ExitCode.INTERNAL_ERROR
+
+
+def test_other_ways_to_run_side_by_side_are_refused(project: Project) -> None:
+    project.also_at_start(
+        "def pytest_addoption(parser): parser.addoption('--numprocesses', type=int)\n"
+    )
+    result = project.jetproof("--numprocesses", "2", "suites")
+    assert result.code == pytest.ExitCode.USAGE_ERROR
+    assert "plays all cases at the same time already" in result.err
 
 
 def test_a_broken_schema_fails_the_session(project: Project) -> None:
     project.write("mine/ack.yaml", ACK)
-    path = project.root / "fixtures/schemas/wire/pub-ack-plain.json"
+    path = project.root / "fixtures/schemas/wire/pub-ack.json"
     schema = json.loads(path.read_text())
     schema["required"].append("unicorn")
     path.write_text(json.dumps(schema))
@@ -141,6 +176,7 @@ def test_a_broken_schema_fails_the_session(project: Project) -> None:
     assert result.played == {"publishes": "PASSED"}
     assert "schemas::pub-ack" in result.out.partition("= jetproof =")[2]
     assert "unicorn" in result.out
+    assert "the session fails: what a server sends does not fit a schema" in result.out
     assert result.code == pytest.ExitCode.TESTS_FAILED
 
 
@@ -175,6 +211,13 @@ def test_the_run_folder_holds_the_same_verdicts(project: Project, newest: str) -
     assert "results: results" in result.out
 
 
+def test_a_run_that_was_cut_short_can_be_finished(project: Project) -> None:
+    project.write("suites/demo/long.yaml", LONG)
+    result = project.jetproof("-x", "--jetproof-out", "results", "suites")
+    assert "finish it: jetproof run --resume results" in result.out
+    assert read_run(project.root / "results").document["interrupted"] is True
+
+
 def test_a_selection_is_a_partial_run(project: Project) -> None:
     project.jetproof("-k", "known", "--jetproof-out", "results", "suites")
     document = read_run(project.root / "results").document
@@ -192,7 +235,7 @@ def test_ctrl_c_takes_the_servers_down(project: Project) -> None:
         assert pytest_process.returncode == pytest.ExitCode.INTERRUPTED
         assert "KeyboardInterrupt" in out
         assert not any(map(process_exists, servers))
-    assert list((project.root / "tmp").glob("jetproof-*/run-*")) == []
+    assert leftovers(project) == []
 
 
 @linux
@@ -211,6 +254,14 @@ def test_nothing_survives_a_pytest_that_is_killed(project: Project) -> None:
         pytest_process.kill()
         pytest_process.communicate(timeout=HANG_SECONDS)
         assert until(lambda: not any(map(process_exists, servers)))
+    assert leftovers(project) != []
+    project.jetproof("suites/demo/ledger.yaml")
+    assert leftovers(project) == []
+
+
+def leftovers(project: Project) -> list[Path]:
+    """Folders of runs; the next run sweeps those of runs that were killed."""
+    return list((project.root / "tmp").glob("jetproof-*/run-*"))
 
 
 @contextlib.contextmanager
@@ -229,9 +280,9 @@ def playing(project: Project) -> Iterator[tuple[subprocess.Popen[str], list[int]
     )
     servers: list[int] = []
     try:
-        assert until(lambda: paused(servers_of(started.pid)))
+        assert until(lambda: started.poll() is not None or paused(servers_of(started.pid)))
+        assert started.poll() is None, started.communicate()[0]
         servers = servers_of(started.pid)
-        assert len(servers) == 2
         yield started, servers
     finally:
         if started.poll() is None:

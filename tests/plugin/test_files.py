@@ -7,7 +7,7 @@ import pytest
 from .project import ASK, GOOD, Project
 
 OWN = f"""\
-suite: mine/greeting
+suite: demo/greeting
 about: A case file outside of the suites
 cases:
   - case: greets
@@ -16,7 +16,7 @@ cases:
 """
 FAILS = OWN.replace("account_info_response", "nothing_at_all")
 UNKNOWN_STEP = OWN.replace("request:", "requst:")
-UNKNOWN_CLAUSE = OWN.replace("DEMO-001", "DEMO-777").replace("mine/greeting", "mine/other")
+UNKNOWN_CLAUSE = OWN.replace("DEMO-001", "DEMO-777").replace("demo/greeting", "demo/other")
 
 
 def test_a_file_outside_of_the_suites_is_played(project: Project) -> None:
@@ -51,11 +51,11 @@ def test_a_file_that_is_named_must_hold_cases(project: Project) -> None:
 def test_all_mistakes_of_all_files_are_told_at_once(project: Project) -> None:
     project.write("mine/a.yaml", UNKNOWN_STEP)
     project.write("mine/deep/b.yaml", UNKNOWN_CLAUSE)
-    project.write("mine/deep/c.yaml", "suite: mine/c\ncases: [\n")
+    project.write("mine/deep/c.yaml", "suite: demo/c\ncases: [\n")
     result = project.jetproof("mine")
     assert result.code == pytest.ExitCode.USAGE_ERROR
     told = [line.partition(": ")[0] for line in result.err.splitlines() if "mine/" in line]
-    assert told == ["mine/a.yaml:6", "mine/deep/b.yaml:5", "mine/deep/c.yaml:3"]
+    assert told == ["mine/a.yaml:6", "mine/deep/b.yaml:5", "mine/deep/c.yaml:2"]
     assert "ERROR: jetproof: 3 mistakes in case files:" in result.err
     assert "did you mean request?" in result.err
     assert list((project.root / "tmp").iterdir()) == []
@@ -81,7 +81,7 @@ def test_one_case_in_two_files_is_a_mistake(project: Project) -> None:
     project.write("mine/b.yaml", OWN)
     result = project.jetproof("mine")
     assert result.code == pytest.ExitCode.USAGE_ERROR
-    duplicate = "duplicate case mine/greeting::greets: it is at mine/a.yaml:4 already"
+    duplicate = "duplicate case demo/greeting::greets: it is at mine/a.yaml:4 already"
     assert f"mine/b.yaml:4: {duplicate}" in result.err
 
 

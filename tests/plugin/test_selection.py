@@ -20,6 +20,20 @@ cases:
       - subscribe: {{subject: $inbox.never, to: never}}
       - silence: {{on: never, for: 80s}}
 """
+STAGGERED = """\
+suite: demo/steps
+about: The longest comes first
+cases:
+  - case: long
+    clauses: [DEMO-001]
+    steps: [{subscribe: {subject: $inbox.a, to: a}}, {silence: {on: a, for: 3s}}]
+  - case: middle
+    clauses: [DEMO-001]
+    steps: [{subscribe: {subject: $inbox.a, to: a}}, {silence: {on: a, for: 1.5s}}]
+  - case: short
+    clauses: [DEMO-001]
+    steps: [{subscribe: {subject: $inbox.a, to: a}}, {silence: {on: a, for: 10ms}}]
+"""
 BESIDE = f"""\
 suite: demo/beside
 about: Cases and Python tests in one folder
@@ -86,6 +100,12 @@ def test_x_stops_what_is_still_being_played(project: Project) -> None:
     assert "stopping after 1 failures" in result.out
     assert result.code == pytest.ExitCode.TESTS_FAILED
     assert list((project.root / "tmp").glob("jetproof-*/run-*")) == []
+
+
+def test_cases_are_played_at_the_same_time_and_reported_as_they_finish(project: Project) -> None:
+    project.write("suites/demo/steps.yaml", STAGGERED)
+    result = project.jetproof("-v", "suites/demo/steps.yaml")
+    assert list(result.played) == ["short", "middle", "long"]
 
 
 def test_lf_plays_only_what_failed(project: Project) -> None:

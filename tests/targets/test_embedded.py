@@ -175,13 +175,13 @@ def test_a_paused_server_can_be_ended(play: Play[None], owner: Owner, action: st
     play(main())
 
 
-def test_a_paused_server_is_taken_down_too(play: Play[None], owner: Owner) -> None:
+def test_a_paused_server_is_taken_down_too(play: Play[int], owner: Owner) -> None:
     async def main() -> int:
         async with start_target("latest", owner=owner) as target:
             await target.pause("n1")
             return pid_of(target.nodes["n1"])
 
-    assert not process_exists(play(main()))  # type: ignore[func-returns-value, arg-type]
+    assert not process_exists(play(main()))
 
 
 def test_actions_out_of_order_are_refused(play: Play[None], owner: Owner) -> None:

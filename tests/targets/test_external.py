@@ -76,18 +76,25 @@ def test_nobody_listens(play: Play[None], owner: Owner) -> None:
 )
 def test_something_else_listens(play: Play[None], owner: Owner, greeting: bytes, why: str) -> None:
     async def main() -> None:
+        left = asyncio.Event()
+
         async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             writer.write(greeting)
             while line := await reader.readline():
                 if line.startswith(b"PING"):
                     writer.write(b"PONG\r\n")
             writer.close()
+            await writer.wait_closed()
+            left.set()
 
         fake = await asyncio.start_server(talk, LOOPBACK, 0)
         async with fake:
             port = fake.sockets[0].getsockname()[1]
-            async with start_target(f"nats://{LOOPBACK}:{port}", owner=owner):
-                pass
+            try:
+                async with start_target(f"nats://{LOOPBACK}:{port}", owner=owner):
+                    pass
+            finally:
+                await left.wait()
 
     with pytest.raises(StartError, match=why):
         play(main())

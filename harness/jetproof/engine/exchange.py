@@ -25,6 +25,8 @@ from jetproof.model.matching import describe, mismatch
 
 MAIN = "main"
 REPLIES = "replies"
+NOT_THERE = (404, 503)  # no such message (yet), nobody who listens (yet)
+AGAIN = 0.05
 
 
 async def publish(play: Play, step: Publish) -> None:
@@ -37,19 +39,30 @@ async def publish(play: Play, step: Publish) -> None:
 async def request(play: Play, step: Request) -> None:
     message = step.message
     await due(play, step, message)
-    reply = play.fresh_reply() if message.reply is None else play.text(message.reply)
-    play.send(message, reply=reply)
-    box = play.reply_box(reply)
+    box = asked(play, message)
     if step.replies is not None:
         await several(play, step, box, step.replies, "replies", message.connection)
     elif isinstance(step.reply, Silence):
         await quiet(play, step, box, step.reply.seconds, "reply", message.connection)
     elif step.reply is not None:
+        deadline = time.monotonic() + (step.until_there or 0.0) * play.factor
         seen = await box.next((step.within or REPLY_WITHIN) * play.factor)
+        while seen is not None and seen.status in NOT_THERE and time.monotonic() < deadline:
+            await asyncio.sleep(AGAIN)
+            box = asked(play, message)
+            seen = await box.next((step.within or REPLY_WITHIN) * play.factor)
         if seen is None:
             await play.must_be_alive(message.connection)
         play.outcomes.append((step.name, NO_REPLY if seen is None else summary(seen)))
-        judged(play, step, step.reply, seen, "reply")
+        if seen is not None or not step.or_silence:
+            judged(play, step, step.reply, seen, "reply")
+
+
+def asked(play: Play, message: Outgoing) -> Mailbox:
+    """Sends a request; gives the mailbox that its replies come to."""
+    reply = play.fresh_reply() if message.reply is None else play.text(message.reply)
+    play.send(message, reply=reply)
+    return play.reply_box(reply)
 
 
 async def due(play: Play, step: Step, message: Outgoing) -> None:
@@ -92,7 +105,7 @@ async def silence(play: Play, step: Quiet) -> None:
         return
     deadline = time.monotonic() + step.seconds * play.factor
     while True:
-        unread = [seen for box in play.replies.values() for seen in box.unread]
+        unread = [seen for box in play.replies.values() for seen in box.take_all()]
         left = deadline - time.monotonic()
         if unread or left <= 0:
             break
@@ -141,7 +154,7 @@ async def quiet(
 ) -> None:
     if not await box.wait(seconds * play.factor):
         await play.must_be_heard(connection)
-    _judge_quiet(play, step, list(box.unread), seconds, at)
+    _judge_quiet(play, step, box.take_all(), seconds, at)
 
 
 def judged(play: Play, step: Step, wanted: Expectation, seen: Seen | None, at: str) -> None:

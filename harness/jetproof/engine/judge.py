@@ -109,10 +109,9 @@ def judge(
         return verdict
     _judge_status(verdict, expectation, seen, env, at)
     if expectation.empty is not None:
-        empty = not seen.payload and seen.status is None
         words = "an empty message" if expectation.empty else "a payload"
-        missed = None if empty is expectation.empty else words
-        verdict.add(f"{at}.empty", missed, summary(seen), words)
+        holds = not seen.payload and seen.status is None if expectation.empty else seen.payload
+        verdict.add(f"{at}.empty", None if holds else words, summary(seen), words)
     if expectation.error is not None:
         _judge_error(verdict, expectation.error, seen, rules, at)
     if expectation.schema is not None:

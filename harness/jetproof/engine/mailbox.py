@@ -13,7 +13,7 @@ class Mailbox:
     def __init__(self) -> None:
         self.unread: deque[Seen] = deque()
         self.read: list[Seen] = []
-        self._waiters: set[asyncio.Future[None]] = set()
+        self._waiters: list[asyncio.Future[None]] = []  # who came first is woken first
 
     def put(self, seen: Seen) -> None:
         self.unread.append(seen)
@@ -24,6 +24,10 @@ class Mailbox:
         seen = self.unread.popleft()
         self.read.append(seen)
         return seen
+
+    def take_all(self) -> list[Seen]:
+        """Everything unread, which is read then."""
+        return [self.take() for _ in range(len(self.unread))]
 
     async def next(self, timeout: float) -> Seen | None:
         """The next message, or None if none came in time."""
@@ -43,13 +47,13 @@ class Mailbox:
             return False
         loop = asyncio.get_running_loop()
         waiter = loop.create_future()
-        self._waiters.add(waiter)
+        self._waiters.append(waiter)
         timer = loop.call_later(timeout, _wake, waiter)
         try:
             await waiter
         finally:
             timer.cancel()
-            self._waiters.discard(waiter)
+            self._waiters.remove(waiter)
         return bool(self.unread)
 
 

@@ -8,6 +8,7 @@ import binascii
 import time
 from collections.abc import Mapping
 
+from jetproof.engine.documents import cut
 from jetproof.engine.exchange import judged
 from jetproof.engine.judge import (
     Judgement,
@@ -69,8 +70,7 @@ async def advisory(play: Play, step: Advisory) -> None:
         words = f"no advisory for {step.none_for:g} s"
         if seen is None:
             await play.session.must_hear(play.account)
-        reason = seen and position_text(at_path(seen.document, "reason"))
-        play.check(step, "advisory", seen is None, words, reason and f"an advisory: {reason}")
+        play.check(step, "advisory", seen is None, words, seen and _kind(seen))
         return
     assert step.message is not None
     seen = await _advised(play, subject, step.within or ADVISORY_WITHIN)
@@ -105,6 +105,11 @@ def _judge_state(play: Play, step: StreamState, answer: Seen | None) -> Judgemen
     for name, path in step.position.items():
         judgement.positions[name] = position_text(at_path(document, path))
     return judgement
+
+
+def _kind(advisory: Seen) -> str:
+    reason = at_path(advisory.document, "reason")
+    return summary(advisory) + (f": {cut(reason)}" if isinstance(reason, str) else "")
 
 
 def _not_there(play: Play, wanted: Expectation, got: str) -> None:

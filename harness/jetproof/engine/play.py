@@ -51,6 +51,7 @@ class Line:
     private: bool
     account: str | None = None
     closed_by_server: bool = False
+    complained: bool = False
     sids: list[int] = field(default_factory=list)
     let_go: list[Callable[[], None]] = field(default_factory=list)
 
@@ -172,11 +173,10 @@ class Play:
                 f"_INBOX.{self.token}.>", lambda msg, at: self._replied(line, msg, at)
             )
         )
-        if private:
-            connection.on_error(lambda text: self._error(line, text))
-        line.let_go.append(
-            self.session.on_loss(connection, lambda reason: self._closed(line, reason))
-        )
+        line.let_go += [
+            self.session.on_loss(connection, lambda reason: self._closed(line, reason)),
+            self.session.on_complaint(connection, lambda text: self._error(line, text)),
+        ]
         return line
 
     async def detach(self, name: str) -> None:
@@ -200,6 +200,11 @@ class Play:
             self.abort(f"the shared connection was lost: {reason}")
 
     def _error(self, line: Line, text: str) -> None:
+        if not line.private:
+            # It may be about any of the cases that share the connection: evidence, and no more.
+            self.transcript.note(line.name, "-ERR", f"{text} (on a connection shared by cases)")
+            return
+        line.complained = True
         self.transcript.note(line.name, "-ERR", text)
         payload = text.encode("utf-8", "surrogateescape")
         self.boxes["errors"].put(Seen("-ERR", None, payload, at=time.monotonic()))
@@ -319,10 +324,13 @@ class Play:
             raise CannotGoOn
 
     async def must_be_heard(self, connection: str) -> None:
-        """Silence that was stated: it counts only while somebody listens and the server lives."""
+        """Silence that was stated: it counts only while somebody listens and the server lives.
+
+        A connection that the server closed with an -ERR has said why, and the case can look at it.
+        """
         await self.must_be_alive(connection)
         line = self.lines.get(connection)
-        if line is not None and line.closed_by_server:
+        if line is not None and line.closed_by_server and not line.complained:
             raise ConnectionLost(line.connection.close_reason or "closed")
 
     # -- results --------------------------------------------------------------------------------

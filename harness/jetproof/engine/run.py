@@ -381,7 +381,11 @@ def run_prefix(run_id: str) -> str:
 
 def fresh_token(run_id: str) -> str:
     """What makes a case's names its own; `jetproof.engine.session.TOKEN` finds it again."""
-    return run_prefix(run_id) + "".join(secrets.choice(_ALPHABET) for _ in range(6))
+    number, digits = secrets.randbelow(len(_ALPHABET) ** 6), ""
+    for _ in range(6):
+        number, digit = divmod(number, len(_ALPHABET))
+        digits += _ALPHABET[digit]
+    return run_prefix(run_id) + digits
 
 
 def now() -> str:

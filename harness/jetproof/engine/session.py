@@ -27,6 +27,8 @@ TOKEN = re.compile(r"jp[0-9a-z]{12}")
 
 AdvisoryCallback = Callable[[Msg, float], None]
 Address = Callable[[str], tuple[str, int]]
+Tell = Callable[[str], None]
+Listeners = dict[Connection, list[Tell]]
 
 
 class TargetDied(JetproofError):
@@ -55,7 +57,8 @@ class Session:
         self._dead: str | None = None
         self._died = asyncio.Event()
         self._on_death: list[Callable[[str], None]] = []
-        self._on_loss: dict[Connection, list[Callable[[str], None]]] = {}
+        self._on_loss: Listeners = {}
+        self._on_complaint: Listeners = {}
         self._kept: set[str | None] = set()
         self._closing = False
 
@@ -125,21 +128,26 @@ class Session:
             host, port, options=wanted, connect_timeout=5.0 * self.factor
         )
         self._opened[connection] = node
-        connection.on_close(lambda reason: self._lost(connection, reason))
+        connection.on_close(lambda reason: self._tell(self._on_loss, connection, reason))
+        connection.on_error(lambda text: self._tell(self._on_complaint, connection, text))
         return connection
 
     async def close(self, connection: Connection) -> None:
         self._opened.pop(connection, None)
         await connection.close()
+        self._on_loss.pop(connection, None)
+        self._on_complaint.pop(connection, None)
 
-    def on_loss(self, connection: Connection, tell: Callable[[str], None]) -> Callable[[], None]:
+    def on_loss(self, connection: Connection, tell: Tell) -> Callable[[], None]:
         """`tell(reason)` runs when the connection ends, unless it has been let go of before."""
         if connection.closed:
             asyncio.get_running_loop().call_soon(tell, connection.close_reason or "closed")
             return lambda: None
-        listeners = self._on_loss.setdefault(connection, [])
-        listeners.append(tell)
-        return lambda: listeners.remove(tell) if tell in listeners else None
+        return _listen(self._on_loss, connection, tell)
+
+    def on_complaint(self, connection: Connection, tell: Tell) -> Callable[[], None]:
+        """`tell(text)` runs for every -ERR on the connection, until it is let go of."""
+        return _listen(self._on_complaint, connection, tell)
 
     async def expect_loss(self, node: str) -> None:
         """A planned death: connections to this node may end without being an error.
@@ -236,9 +244,9 @@ class Session:
         if watcher is not None:
             watcher(message, at)
 
-    def _lost(self, connection: Connection, reason: str) -> None:
-        for tell in self._on_loss.pop(connection, []):
-            tell(reason)
+    def _tell(self, listeners: Listeners, connection: Connection, text: str) -> None:
+        for tell in list(listeners.get(connection, ())):
+            tell(text)
 
     def _deaf(self, observer: Connection, reason: str) -> None:
         """Without its observer a case would take a missed advisory for none.
@@ -266,6 +274,12 @@ class Session:
             *(connection.close() for connection in self._opened), return_exceptions=True
         )
         self._opened.clear()
+
+
+def _listen(listeners: Listeners, connection: Connection, tell: Tell) -> Callable[[], None]:
+    heard = listeners.setdefault(connection, [])
+    heard.append(tell)
+    return lambda: heard.remove(tell) if tell in heard else None
 
 
 async def keep_one_stream(connection: Connection, provider: str, factor: float) -> None:

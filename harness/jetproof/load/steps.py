@@ -84,15 +84,27 @@ class StepReader(ExpectationReader):
         here, body = (*keys, "request"), _map(raw["request"])
         message = self._outgoing(here, body)
         within = seconds(body["within"]) if "within" in body else None
+        until_there = seconds(body["until_there"]) if "until_there" in body else None
         if "replies" in raw:
             if within is not None:
                 self.mistake((*here, "within"), "within belongs into replies here")
+            for name in ("until_there", "or_silence"):
+                if name in body:
+                    self.mistake((*here, name), f"{name} needs one reply, not several")
             replies = self.replies((*keys, "replies"), _map(raw["replies"]))
             return model.Request(message=message, replies=replies)
         reply = self.reply((*keys, "reply"), _map(raw["reply"]))
-        if within is not None and isinstance(reply, model.Silence):
-            self.mistake((*here, "within"), "silence and within exclude each other")
-        return model.Request(message=message, reply=reply, within=within)
+        if isinstance(reply, model.Silence):
+            for name in ("within", "until_there", "or_silence"):
+                if name in body:
+                    self.mistake((*here, name), f"silence and {name} exclude each other")
+        return model.Request(
+            message=message,
+            reply=reply,
+            within=within,
+            until_there=until_there,
+            or_silence=body.get("or_silence") is True,
+        )
 
     def _outgoing(self, keys: Keys, raw: Raw) -> Outgoing:
         self.exclusive(keys, raw, ("payload", "json"), ("json", "size"))

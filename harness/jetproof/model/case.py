@@ -109,6 +109,8 @@ class Request(Step):
     reply: Expectation | Silence | None = None
     replies: Replies | None = None
     within: Seconds | None = None
+    until_there: Seconds | None = None
+    or_silence: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

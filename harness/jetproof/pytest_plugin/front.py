@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Generator, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ from jetproof.pytest_plugin.player import Player
 from jetproof.pytest_plugin.shelf import Shelf
 from jetproof.sinks.evidence import explain
 from jetproof.sinks.files import RunFolder
+from jetproof.sinks.paint import Paint
 from jetproof.sinks.record import LAST_FRAMES, Outcome
 from jetproof.sinks.summary import verdict_table
 from jetproof.sinks.text import visible, visible_lines
@@ -61,8 +63,7 @@ class Front:
         self._columns: tuple[Column, ...] = ()
         self._shelf: Shelf
         self._outcomes: list[Outcome] = []
-        self._notices: list[str] = []
-        self._unwritten: Sequence[JetproofError] = ()
+        self._player: Player | None = None
         self._folder: Path | None = None
 
     # -- before anything is played ---------------------------------------------------------------
@@ -110,12 +111,13 @@ class Front:
         except JetproofError as error:
             raise usage(error) from error
         wanted = {item.case.id for item in chosen.items}
-        others = [
-            item for item in items if isinstance(item, CaseItem) and item.case.id not in wanted
-        ]
+        kept, others = [], []
+        for item in items:
+            unwanted = isinstance(item, CaseItem) and item.case.id not in wanted
+            (others if unwanted else kept).append(item)
         if others:
             self._config.hook.pytest_deselected(items=others)
-            items[:] = [item for item in items if item not in others]
+            items[:] = kept
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self) -> None:
@@ -133,8 +135,8 @@ class Front:
         if not cases or broken or session.config.option.collectonly:
             return None  # pytest's own loop knows what to do
         others = [item for item in session.items if not isinstance(item, CaseItem)]
-        with self._player(cases) as player:
-            self._unwritten, self._notices = player.failures, player.notices
+        self._player = player = self._make_player(cases)
+        with player:
             for index, item in enumerate(others):
                 _report(session, item, others[index + 1] if index + 1 < len(others) else None)
             self._without_file_names(others)
@@ -142,7 +144,7 @@ class Front:
                 _report(session, item, None)
         return True
 
-    def _player(self, cases: Sequence[CaseItem]) -> Player:
+    def _make_player(self, cases: Sequence[CaseItem]) -> Player:
         config = self._config
         try:
             options = RunOptions(
@@ -172,13 +174,14 @@ class Front:
     def _plan(self, cases: Sequence[CaseItem]) -> Plan:
         """As the command line plans it, but each target has the items that pytest left it."""
         plans = []
+        partial = self._partial(cases)
         for column in self._columns:
             items = {
                 item.case.id: Item(item.case, item.case.revision)
                 for item in cases
                 if item.column is column
             }
-            selected = Selected(tuple(items.values()), self._partial(cases))
+            selected = Selected(tuple(items.values()), partial)
             plans.append(make_plan(self._library, selected, [column.target], skip=frozenset()))
         groups = [group for plan in plans for group in plan.groups]
         groups.sort(key=lambda group: -max(item.case.budget for item in group.items))
@@ -186,7 +189,7 @@ class Front:
             tuple(column.target for column in self._columns),
             tuple(groups),
             tuple(dropped for plan in plans for dropped in plan.not_applicable),
-            self._partial(cases),
+            partial,
         )
 
     def _partial(self, cases: Iterable[CaseItem]) -> str:
@@ -269,7 +272,7 @@ class Front:
             report.sections.append(("position", "\n".join(lines)))
         return report
 
-    @property
+    @cached_property
     def _clauses(self) -> dict[str, Clause]:
         specs = self._library.specs.values()
         return {name: clause for spec in specs for name, clause in spec.clauses.items()}
@@ -286,7 +289,7 @@ class Front:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-            if self._unwritten:
+            if self._player is not None and self._player.failures:
                 session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
             elif self._broken_schemas:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -294,18 +297,27 @@ class Front:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         paint = paint_on(self._config.get_terminal_writer())
         lines: list[str] = []
-        for outcome in self._broken_schemas:
-            lines += [*explain(outcome, {}, paint), ""]
+        if broken := self._broken_schemas:
+            for outcome in broken:
+                lines += [*explain(outcome, {}, paint), ""]
+            lines += ["the session fails: what a server sends does not fit a schema", ""]
         if self._outcomes and self._config.get_verbosity() >= 0:
             lines += verdict_table(self._outcomes, paint)
-        lines += [visible(text) for text in self._notices]
-        lines += [visible_lines(str(error)) for error in self._unwritten]
-        if self._folder is not None:
-            lines.append(f"results: {visible(str(self._folder))}")
+        if self._player is not None:
+            lines += [visible(text) for text in self._player.notices]
+            lines += [visible_lines(str(error)) for error in self._player.failures]
+            lines += self._results(self._player, paint)
         if lines:
-            terminalreporter.section("jetproof")
+            terminalreporter.write_sep("=", "jetproof")
             for line in lines:
                 terminalreporter.write_line(line)
+
+    def _results(self, player: Player, paint: Paint) -> Iterable[str]:
+        if self._folder is not None:
+            folder = visible(shlex.quote(str(self._folder)))
+            yield f"results: {folder}"
+            if player.cut_short:
+                yield f"finish it: {paint.bold(f'jetproof run --resume {folder}')}"
 
     def _on_all_targets(self, arg: str) -> list[str]:
         """`file.yaml::case` names the case on every target."""

@@ -48,6 +48,8 @@ class Player:
         self.error: Exception | None = None
         """Why playing broke off, if it did."""
         self.notices: list[str] = []
+        self.cut_short = True
+        """Whether some of the plan was not played."""
         self._plan = plan
         self._library = library
         self._options = options
@@ -114,7 +116,8 @@ class Player:
         self._started.set()
         with own_run() as owner:
             options = replace(self._options, owner=owner)
-            await run(self._plan, self._library, self._handle, options, self._stop)
+            ended = await run(self._plan, self._library, self._handle, options, self._stop)
+            self.cut_short = ended.interrupted
 
     def _handle(self, event: Event) -> None:
         if isinstance(event, CaseFinished):

@@ -29,6 +29,7 @@ class Shelf:
         for case in library.cases:
             own[(library.root / case.file).resolve()].append(case)
         self._own = dict(own)
+        self._ids = frozenset(case.id for case in library.cases)
         self._read: dict[Path, tuple[Case, ...] | None] = {}
         self._places: dict[str, str] = {}
 
@@ -46,7 +47,7 @@ class Shelf:
 
     def elsewhere(self, case: Case) -> bool:
         """Whether the library does not have this case: it is found by its file alone."""
-        return all(known.id != case.id for known in self._library.cases)
+        return case.id not in self._ids
 
     def _find(self, path: Path, real: Path, named: bool) -> tuple[Case, ...] | None:
         name = self._name(path)
