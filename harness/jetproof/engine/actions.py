@@ -12,12 +12,14 @@ from jetproof.errors import JetproofError
 from jetproof.model.case import Action
 from jetproof.wire import ConnectionLost, WireTimeout
 
-LEADER_WITHIN = 15.0
+LEADER_WITHIN = 30.0
+ASK_AGAIN = 1.0
 
 
 async def action(play: Play, step: Action) -> None:
     if step.verb == "stepdown":
-        await _stepdown(play, play.text(step.target))
+        to = None if step.to is None else await node_of(play, play.text(step.to))
+        await _stepdown(play, play.text(step.target), to)
         return
     node = await node_of(play, play.text(step.target))
     await _do(play, step.verb, node)
@@ -29,26 +31,44 @@ async def action(play: Play, step: Action) -> None:
         play.transcript.note(name, "reconnected", "")
 
 
-async def _stepdown(play: Play, stream: str) -> None:
-    """Asks the leader to step down, and waits until another one is known."""
-    before = await leader_of(play, stream)
-    answer = await play.session.api(
-        f"$JS.API.STREAM.LEADER.STEPDOWN.{stream}", account=play.account
-    )
-    play.transcript.note("harness", "stepdown", f"{stream}: {before} was the leader")
-    if not answer.get("success"):
-        raise JetproofError(f"the leader of {stream} did not step down: {answer}", phase="play")
+async def _stepdown(play: Play, stream: str, to: str | None) -> None:
+    """Asks the leader to step down, again if need be, until another one, or this one, leads."""
     deadline = time.monotonic() + LEADER_WITHIN * play.factor
+    before: str | None = None
+    ask_at = 0.0
+    said: object = None
     while time.monotonic() < deadline:
-        try:
-            now = await leader_of(play, stream)
-        except (WireTimeout, ConnectionLost):
-            now = None
-        if now is not None and now != before:
+        now = await _leader(play, stream)
+        before = before or now
+        if now is not None and (now == to if to else now != before):
             play.transcript.note("harness", "leader", f"{stream}: {now} is the leader")
             return
+        if now is not None and time.monotonic() >= ask_at:
+            said = await _ask_to_step_down(play, stream, to)
+            play.transcript.note("harness", "stepdown", f"{stream}: {now} was the leader: {said}")
+            ask_at = time.monotonic() + ASK_AGAIN * play.factor
         await asyncio.sleep(0.02)
-    raise JetproofError(f"no new leader of {stream} was elected", phase="play")
+    raise JetproofError(
+        f"{to or 'another node'} did not become the leader of {stream}: {said}", phase="play"
+    )
+
+
+async def _ask_to_step_down(play: Play, stream: str, to: str | None) -> object:
+    wish = None if to is None else {"placement": {"preferred": to}}
+    subject = f"$JS.API.STREAM.LEADER.STEPDOWN.{stream}"
+    try:
+        answer = await play.session.api(subject, wish, account=play.account)
+    except (WireTimeout, ConnectionLost) as problem:
+        return str(problem)
+    return answer.get("error") or "it will"
+
+
+async def _leader(play: Play, stream: str) -> str | None:
+    """Who leads, if anybody says so: while there is no leader nobody may answer."""
+    try:
+        return await leader_of(play, stream)
+    except (WireTimeout, ConnectionLost):
+        return None
 
 
 async def _do(play: Play, verb: str, node: str) -> None:

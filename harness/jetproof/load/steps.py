@@ -259,6 +259,11 @@ class StepReader(ExpectationReader):
         verb = next(name for name in _VERBS if name in body)
         place = (*here, verb)
         self._check_action(place, verb, body[verb])
+        if "to" in body:
+            if verb != "stepdown":
+                self.mistake((*here, "to"), f"to belongs to stepdown, not to {verb}")
+            elif self._given is not None:
+                self._check_node((*here, "to"), body["to"])
         then = _text(body.get("then"))
         if then is not None and verb not in _FOLLOWS[then]:
             follows = " or ".join(_FOLLOWS[then])
@@ -267,8 +272,13 @@ class StepReader(ExpectationReader):
         names = tuple(reconnect) if isinstance(reconnect, list) else (str(reconnect),)
         for name in names:
             self.scope.connection(name, self.line((*here, "reconnect")))
-        target = self.value(place, body[verb])
-        return model.Action(verb=verb, target=target, then=then, reconnect=names)
+        return model.Action(
+            verb=verb,
+            target=self.value(place, body[verb]),
+            to=self.value((*here, "to"), body["to"]) if "to" in body else None,
+            then=then,
+            reconnect=names,
+        )
 
     def _law(self, keys: Keys, raw: Raw, address: str) -> Step:
         [(name, given)] = _map(raw["law"]).items()

@@ -203,6 +203,7 @@ class Action(Step):
 
     verb: str
     target: Value
+    to: Value | None = None
     then: str | None = None
     reconnect: tuple[str, ...] = ()
 

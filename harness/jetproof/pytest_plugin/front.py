@@ -111,7 +111,8 @@ class Front:
         except JetproofError as error:
             raise usage(error) from error
         wanted = {item.case.id for item in chosen.items}
-        kept, others = [], []
+        kept: list[pytest.Item] = []
+        others: list[pytest.Item] = []
         for item in items:
             unwanted = isinstance(item, CaseItem) and item.case.id not in wanted
             (others if unwanted else kept).append(item)

@@ -1,0 +1,303 @@
+"""A run's journals as sorted Parquet: the form in which runs are kept and analysed.
+
+No Spark is needed here, and memory stays bounded: journals are read in blocks. A cut-off last line
+is left out, and so are rows of a case whose cell was never written. What is not a run, or was
+written by another schema, is refused with the folder's name.
+
+    run.parquet      one row, written last: without it the folder is no run
+    cells.parquet    one row a cell and attempt; `cell_no` names it in the tables below
+    checks.parquet   one row an expectation
+    frames.parquet   one row a frame
+    clauses.parquet  the clauses as they read when the run was made
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jetproof.errors import JetproofError
+from jetproof.results import read_document, read_journal, row_key
+from jetproof_reports.releases import release_key
+from jetproof_reports.schemas import SOURCES, VERSION, arrow_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BLOCK_BYTES = 8 * 1024 * 1024
+GROUP_ROWS = 256 * 1024
+ORDER = {"checks": ("cell_no", "index"), "frames": ("cell_no", "index")}
+_SEPARATOR = "\x1f"
+
+Row = dict[str, Any]
+
+
+def compact(run: Path, folder: Path) -> Row:
+    """Write the Parquet files of `run` into `folder` (empty, there); the row of `runs`."""
+    document = read_document(run)
+    _need_journals(run)
+    run_id = str(document["run"])
+    clauses = [{**row, "run_id": run_id} for row in read_journal(run, "clauses")]
+    cells = _cells(run, document, clauses)
+    with writing(folder):
+        counts = {"cells": _write(folder, "cells", cells)}
+        counts["clauses"] = _write(folder, "clauses", sorted(clauses, key=_clause_order))
+        for name in ("checks", "frames"):
+            counts[name] = _stream(run, folder, name, cells)
+        row = _run_row(run, document, counts)
+        _write(folder, "run", [row])
+    return row
+
+
+@contextlib.contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Failures of the disk as errors that say which folder, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        hint = "choose a folder that can be written"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+            hint = "free some space, or choose another folder; what was recorded before is unharmed"
+        raise JetproofError(
+            f"cannot write to {folder}: {error.strerror or error}", phase="write", hint=hint
+        ) from error
+
+
+def _need_journals(run: Path) -> None:
+    missing = [name for name in ("cells", "clauses") if not (run / f"{name}.jsonl").is_file()]
+    if missing:
+        raise JetproofError(
+            f"{run} is half a run: it has no {' and no '.join(f'{n}.jsonl' for n in missing)}",
+            phase="load",
+            hint="copy the whole folder, or finish the run with `jetproof run --resume`",
+        )
+
+
+def _cells(run: Path, document: Mapping[str, object], clauses: Sequence[Row]) -> list[Row]:
+    """The rows of `cells`, sorted; their place in the list is their `cell_no`."""
+    sentences = {str(row["clause"]): _sentence(row) for row in clauses}
+    keys: dict[str, int] = {}
+    latest: dict[tuple[str, str, int], Row] = {}
+    for number, row in enumerate(read_journal(run, "cells"), 1):
+        try:
+            latest[row_key(row)] = _cell(row, document, sentences, keys)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise _misshapen(run, "cells", number, error) from error
+    cells = sorted(latest.values(), key=_cell_order)
+    for number, cell in enumerate(cells):
+        cell["cell_no"] = number
+    return cells
+
+
+def _cell(
+    row: Mapping[str, Any],
+    document: Mapping[str, object],
+    sentences: Mapping[str, str],
+    keys: dict[str, int],
+) -> Row:
+    server, clauses = str(row["server"]), [str(clause) for clause in row["clauses"]]
+    if server not in keys:
+        keys[server] = release_key(server)
+    law = [f"{row['spec']}@{row['spec_revision']}"]
+    law += [sentences.get(clause, clause) for clause in sorted(clauses)]
+    return {
+        **{name: row.get(name) for name in SOURCES["cells"]},
+        "run_id": str(document["run"]),
+        "case": str(row["case"]),
+        "attempt": int(row.get("attempt", 1)),
+        "release_key": keys[server],
+        "clauses": clauses,
+        "position": [(str(k), str(v)) for k, v in sorted(row.get("position", {}).items())],
+        "spec_hash": _hash("\n".join(law)),
+        "harness": str(document.get("jetproof", "")),
+        "run_at": str(document.get("started_at", "")),
+    }
+
+
+def _sentence(row: Mapping[str, object]) -> str:
+    """What a clause says and whom it binds: when this changes, the specification moved."""
+    names = ("clause", "level", "actor", "status", "text", "applies_from", "sentence_hash")
+    return json.dumps([row.get(name) for name in names])
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _cell_order(row: Row) -> tuple[object, ...]:
+    names = ("case", "topology", "client", "provider", "release_key", "target", "attempt")
+    return tuple(row[name] if row[name] is not None else "" for name in names)
+
+
+def _clause_order(row: Row) -> tuple[str, str]:
+    return str(row["spec"]), str(row["clause"])
+
+
+def _run_row(run: Path, document: Mapping[str, Any], counts: Mapping[str, int]) -> Row:
+    machine = document.get("machine") or {}
+    targets = document.get("targets") or ()
+    return {
+        "run_id": str(document["run"]),
+        "started_at": document.get("started_at"),
+        "finished_at": document.get("finished_at"),
+        "jetproof": document.get("jetproof"),
+        "python": document.get("python"),
+        "platform": machine.get("platform"),
+        "cores": machine.get("cores"),
+        "time_factor": machine.get("time_factor"),
+        "suite_hash": document.get("suite_hash"),
+        "partial": document.get("partial"),
+        "interrupted": bool(document.get("interrupted")) or document.get("finished_at") is None,
+        "wall_ms": document.get("wall_ms"),
+        "targets": [str(target["target"]) for target in targets],
+        "command": " ".join(document.get("command") or ()),
+        "folder": run.name,
+        "schema_version": VERSION,
+        **counts,
+    }
+
+
+def _write(folder: Path, name: str, rows: Sequence[Row]) -> int:
+    import pyarrow as pa
+
+    table = "runs" if name == "run" else name
+    schema = arrow_schema(SOURCES[table])
+    try:
+        data = pa.Table.from_pylist(list(rows), schema=schema)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise JetproofError(
+            f"the {table} of this run are not as expected: {error}",
+            phase="load",
+            hint="read it with the version of jetproof that wrote it",
+        ) from error
+    with writer(folder / f"{name}.parquet", schema) as out:
+        out.write_table(data, row_group_size=GROUP_ROWS)
+    return len(rows)
+
+
+def _stream(run: Path, folder: Path, name: str, cells: Sequence[Row]) -> int:
+    """A large journal, block by block; each row group is sorted by cell."""
+    import pyarrow as pa
+
+    schema = arrow_schema(SOURCES[name])
+    known = _KnownCells(cells)
+    path, written = run / f"{name}.jsonl", 0
+    waiting: list[pa.RecordBatch] = []
+    with writer(folder / f"{name}.parquet", schema) as out:
+
+        def flush() -> None:
+            if waiting:
+                table = pa.Table.from_batches(waiting, schema)
+                order = [(column, "ascending") for column in ORDER[name]]
+                out.write_table(table.sort_by(order), row_group_size=GROUP_ROWS)
+                waiting.clear()
+
+        for batch in _batches(path, schema):
+            kept = known.named(batch, schema)
+            written += kept.num_rows
+            waiting.append(kept)
+            if sum(part.num_rows for part in waiting) >= GROUP_ROWS:
+                flush()
+        flush()
+    return written
+
+
+class _KnownCells:
+    """Gives rows the number, case and server of their cell; rows without a cell fall away."""
+
+    def __init__(self, cells: Sequence[Row]) -> None:
+        import pyarrow as pa
+
+        keys = [_SEPARATOR.join((c["cell"], c["target"] or "", str(c["attempt"]))) for c in cells]
+        self._keys = pa.array(keys, pa.string())
+        self._columns = {
+            name: pa.array([cell[name] for cell in cells], kind)
+            for name, kind in (
+                ("run_id", pa.string()),
+                ("cell_no", pa.int32()),
+                ("case", pa.string()),
+                ("server", pa.string()),
+            )
+        }
+
+    def named(self, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        attempt = pc.cast(batch["attempt"], pa.string())
+        keys = pc.binary_join_element_wise(batch["cell"], batch["target"], attempt, _SEPARATOR)
+        places = pc.index_in(keys, value_set=self._keys)
+        found = pc.is_valid(places)
+        batch, places = batch.filter(found), places.filter(found)
+        arrays = [
+            self._columns[field.name].take(places)
+            if field.name in self._columns
+            else batch[field.name]
+            for field in schema
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _batches(path: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The whole lines of a journal, parsed in blocks."""
+    import pyarrow as pa
+    import pyarrow.json as pj
+
+    size = _whole_lines(path)
+    if not size:
+        return
+    wanted = [field for field in schema if field.name not in ("run_id", "cell_no", "case")]
+    key = [("cell", pa.string()), ("target", pa.string()), ("attempt", pa.int32())]
+    fields = pa.schema([*key, *(field for field in wanted if field.name != "server")])
+    options = pj.ParseOptions(explicit_schema=fields, unexpected_field_behavior="ignore")
+    reading = pj.ReadOptions(block_size=BLOCK_BYTES)
+    try:
+        with pa.memory_map(str(path)) as mapped:
+            lines = pa.BufferReader(mapped.read_buffer(size))
+            yield from pj.open_json(lines, read_options=reading, parse_options=options)
+    except pa.ArrowInvalid as error:
+        for _ in read_journal(path.parent, path.stem):
+            pass  # a line that is no JSON object is told with its number
+        raise JetproofError(
+            f"{path} does not hold rows of {path.stem}: {error}",
+            phase="load",
+            hint="the file was changed after the run, or another version wrote it",
+        ) from error
+
+
+def _whole_lines(path: Path) -> int:
+    """How many bytes the whole lines take: what follows the last line break was cut off."""
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        return 0
+    with path.open("rb") as stream:
+        end = size
+        while end > 0:
+            start = max(0, end - 64 * 1024)
+            stream.seek(start)
+            place = stream.read(end - start).rfind(b"\n")
+            if place >= 0:
+                return start + place + 1
+            end = start
+    return 0
+
+
+def _misshapen(run: Path, name: str, number: int, error: Exception) -> JetproofError:
+    return JetproofError(
+        f"{run / name}.jsonl:{number}: not a row of {name}: {type(error).__name__} {error}",
+        phase="load",
+        hint="the file was changed after the run, or another version wrote it",
+    )
+
+
+def writer(path: Path, schema: pa.Schema) -> Any:
+    """The one place that decides how files are compressed."""
+    import pyarrow.parquet as pq
+
+    return pq.ParquetWriter(path, schema, compression="zstd", compression_level=3)

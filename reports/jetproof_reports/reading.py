@@ -1,0 +1,46 @@
+"""Kept runs as source DataFrames, each with its explicit schema.
+
+What is read is the Parquet of `compact`: reading a run folder means keeping it first, in a history
+or, for one report, in a folder that goes away with it. The schema is never inferred, so a file
+written before a column existed reads as nulls in that column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jetproof_reports.schemas import SOURCES, Columns, spark_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The source tables of one or more runs."""
+
+    runs: DataFrame
+    cells: DataFrame
+    checks: DataFrame
+    frames: DataFrame
+    clauses: DataFrame
+
+
+def read_sources(spark: SparkSession, folders: Sequence[Path]) -> Sources:
+    """The source tables of the runs in these folders of compacted files."""
+
+    def table(name: str) -> DataFrame:
+        file = "run" if name == "runs" else name
+        return read_files(spark, SOURCES[name], [folder / f"{file}.parquet" for folder in folders])
+
+    return Sources(**{name: table(name) for name in SOURCES})
+
+
+def read_files(spark: SparkSession, columns: Columns, paths: Sequence[Path]) -> DataFrame:
+    schema = spark_schema(columns)
+    if not paths:
+        return spark.createDataFrame([], schema)
+    return spark.read.schema(schema).parquet(*(path.resolve().as_uri() for path in paths))

@@ -1,0 +1,1 @@
+"""Bad input and faults, as they reach somebody who types a command."""
