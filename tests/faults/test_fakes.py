@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from .commands import PATIENCE, Ended, case, fake, jetproof, rows, write
+from .commands import FACTOR, PATIENCE, Ended, case, fake, jetproof, rows, write
 
 STEPS = """\
       - request: {subject: a.b, within: 1s}
@@ -93,7 +93,7 @@ def test_hostile_payloads_do_nothing_to_a_terminal(tmp_path: Path, command: str)
             stdin=side,
             stdout=side,
             stderr=side,
-            env={**os.environ, "TERM": "xterm-256color", "PYTHONUTF8": "1"},
+            env={**os.environ, "TERM": "xterm-256color", "PYTHONUTF8": "1", **FACTOR},
         ) as process,
     ):
         os.close(side)

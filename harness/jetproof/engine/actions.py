@@ -14,6 +14,7 @@ from jetproof.wire import ConnectionLost, WireTimeout
 
 LEADER_WITHIN = 30.0
 ASK_AGAIN = 1.0
+ANSWER_WITHIN = 1.0
 
 
 async def action(play: Play, step: Action) -> None:
@@ -66,8 +67,9 @@ async def _ask_to_step_down(play: Play, stream: str, to: str | None) -> object:
 async def _leader(play: Play, stream: str) -> str | None:
     """Who leads, if anybody says so: while there is no leader nobody may answer."""
     try:
-        return await leader_of(play, stream)
-    except (WireTimeout, ConnectionLost):
+        async with asyncio.timeout(ANSWER_WITHIN * play.factor):
+            return await leader_of(play, stream)
+    except (TimeoutError, ConnectionLost):
         return None
 
 

@@ -46,13 +46,12 @@ async def request(play: Play, step: Request) -> None:
         await quiet(play, step, box, step.reply.seconds, "reply", message.connection)
     elif step.reply is not None:
         deadline = time.monotonic() + (step.until_there or 0.0) * play.factor
-        seen = await box.next((step.within or REPLY_WITHIN) * play.factor)
+        within = step.within or REPLY_WITHIN
+        seen = await play.awaited(box, within, message.connection)
         while seen is not None and seen.status in NOT_THERE and time.monotonic() < deadline:
             await asyncio.sleep(AGAIN)
             box = asked(play, message)
-            seen = await box.next((step.within or REPLY_WITHIN) * play.factor)
-        if seen is None:
-            await play.must_be_alive(message.connection)
+            seen = await play.awaited(box, within, message.connection)
         play.outcomes.append((step.name, NO_REPLY if seen is None else summary(seen)))
         if seen is not None or not step.or_silence:
             judged(play, step, step.reply, seen, "reply")
@@ -92,9 +91,7 @@ async def receive(play: Play, step: Receive) -> None:
         await several(play, step, box, step.messages, "messages", connection)
         return
     assert step.message is not None
-    seen = await box.next((step.within or REPLY_WITHIN) * play.factor)
-    if seen is None:
-        await play.must_be_alive(connection)
+    seen = await play.awaited(box, step.within or REPLY_WITHIN, connection)
     judged(play, step, step.message, seen, "message")
 
 
@@ -125,9 +122,9 @@ async def several(
     got: list[Seen] = []
     ended = False
     while not ended and (wanted.until is not None or exact is None or len(got) < exact):
-        seen = await box.next(deadline - time.monotonic())
+        left = deadline - time.monotonic()
+        seen = await play.awaited(box, left / play.factor, connection)
         if seen is None:
-            await play.must_be_alive(connection)
             break
         got.append(seen)
         ended = wanted.until is not None and _fits(play, wanted.until, seen)

@@ -19,7 +19,7 @@ from jetproof.engine.judge import (
     shown,
     summary,
 )
-from jetproof.engine.play import ADVISORY_WITHIN, Play
+from jetproof.engine.play import ADVISORY_WITHIN, LATE, Play
 from jetproof.model.case import Advisory, Expectation, Stored, StreamState
 from jetproof.model.matching import MISSING, at_path, describe, mismatch
 from jetproof.wire import Headers
@@ -76,6 +76,9 @@ async def advisory(play: Play, step: Advisory) -> None:
     seen = await _advised(play, subject, step.within or ADVISORY_WITHIN)
     if seen is None:
         await play.session.must_hear(play.account)
+        await play.session.catch_up()
+        seen = await _advised(play, subject, LATE)
+    if seen is None:
         _not_there(play, step.message, "none")
         if not is_position_only(step.message):
             play.check(step, "advisory", False, f"an advisory {step.event}", "none")

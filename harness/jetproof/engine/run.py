@@ -265,7 +265,9 @@ class _Run:
         if isinstance(problem, StartError):
             log = tuple(problem.log_tail.splitlines())
         reason = problem.message if isinstance(problem, JetproofError) else str(problem)
-        reason = reason.splitlines()[0]
+        reason = reason.splitlines()[0].rstrip(":")
+        if isinstance(problem, JetproofError) and problem.hint:
+            reason += f" ({problem.hint.splitlines()[0]})"
         self.emit(TargetFailed(group.target.name, group.topology, group.configuration, reason, log))
         for item in group.items:
             if item.case.id not in played:
