@@ -22,9 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jetproof.errors import JetproofError
-from jetproof.results import read_document, read_journal, row_key
+from jetproof.results import JOURNALS, RUN_FILE, read_document, read_journal, row_key
+from jetproof_reports.columns import arrow_schema
 from jetproof_reports.releases import release_key
-from jetproof_reports.schemas import SOURCES, VERSION, arrow_schema
+from jetproof_reports.schemas import SOURCES, VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,6 +67,17 @@ def writing(folder: Path) -> Iterator[None]:
         raise JetproofError(
             f"cannot write to {folder}: {error.strerror or error}", phase="write", hint=hint
         ) from error
+
+
+def source_of(run: Path) -> str:
+    """What a run folder holds, as a text: journals only grow, so equal texts are equal runs."""
+    sizes = [f"{name} {_size(run / f'{name}.jsonl')}" for name in JOURNALS]
+    document = (run / RUN_FILE).read_bytes() if (run / RUN_FILE).is_file() else b""
+    return ", ".join([*sizes, hashlib.sha256(document).hexdigest()[:16]])
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
 
 
 def _need_journals(run: Path) -> None:
@@ -158,6 +170,7 @@ def _run_row(run: Path, document: Mapping[str, Any], counts: Mapping[str, int]) 
         "command": " ".join(document.get("command") or ()),
         "folder": run.name,
         "schema_version": VERSION,
+        "source": source_of(run),
         **counts,
     }
 

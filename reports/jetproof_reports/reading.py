@@ -7,12 +7,14 @@ written before a column existed reads as nulls in that column.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof_reports.schemas import SOURCES, Columns, spark_schema
+from jetproof_reports.columns import Columns, spark_schema
+from jetproof_reports.schemas import SOURCES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,4 +45,14 @@ def read_files(spark: SparkSession, columns: Columns, paths: Sequence[Path]) -> 
     schema = spark_schema(columns)
     if not paths:
         return spark.createDataFrame([], schema)
-    return spark.read.schema(schema).parquet(*(path.resolve().as_uri() for path in paths))
+    return spark.read.schema(schema).parquet(*(_literal(path) for path in paths))
+
+
+def location(path: Path) -> str:
+    """A path as Spark wants to be told where to write: the same on every machine that shares it."""
+    return f"file://{path.resolve()}"
+
+
+def _literal(path: Path) -> str:
+    """A path to read, in which Spark would otherwise see wildcards."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", location(path))

@@ -1,9 +1,8 @@
 """Every table and its columns: the one place of column names and types.
 
 A table is written down once, in the small type language that Spark prints (`array<string>`,
-`map<string,bigint>`). `spark_schema` and `arrow_schema` turn it into what either side needs, so that
-files written without Spark are read by Spark with the very same types. Columns are only ever
-added: a file that lacks one is read with nulls (see `docs/reports.md`, "History").
+`map<string,bigint>`); `columns.spark_schema` and `columns.arrow_schema` turn it into what either side
+needs. Columns are only ever added: a file that lacks one is read with nulls.
 
 Source tables are what a run folder holds. Derived tables of one run (`DERIVED`) are computed once a
 run and kept in a history. Everything in `REPORT` is computed for one report.
@@ -11,11 +10,7 @@ run and kept in a history. Everything in `REPORT` is computed for one report.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql.types import DataType, StructType
+from jetproof_reports.columns import Columns, columns
 
 VERSION = 1
 """Raised when a reader of older files would misread newer ones; new columns do not raise it."""
@@ -26,23 +21,11 @@ LINE = (
     f"status:int,description:string,headers:{HEADERS},payload:string,note:string>"
 )
 
-Columns = dict[str, str]
-
-
-def _columns(text: str) -> Columns:
-    """`name type, name type` over several lines; commas inside `<>` do not part columns."""
-    columns: Columns = {}
-    for line in text.strip().splitlines():
-        name, _, kind = line.strip().partition(" ")
-        columns[name] = kind.strip()
-    return columns
-
-
 # -- what identifies a cell, and with what it is compared ----------------------------------------
 CELL_KEY = ("run_id", "cell_no")
 CONTENT = ("case", "case_hash", "spec_hash", "server", "provider", "topology", "client")
 
-RUNS = _columns("""
+RUNS = columns("""
     run_id string
     started_at string
     finished_at string
@@ -63,9 +46,10 @@ RUNS = _columns("""
     frames bigint
     clauses bigint
     schema_version int
+    source string
 """)
 
-CELLS = _columns("""
+CELLS = columns("""
     run_id string
     cell_no int
     cell string
@@ -96,7 +80,7 @@ CELLS = _columns("""
     server_log array<string>
 """)
 
-CHECKS = _columns("""
+CHECKS = columns("""
     run_id string
     cell_no int
     case string
@@ -112,7 +96,7 @@ CHECKS = _columns("""
     ms double
 """)
 
-FRAMES = _columns(f"""
+FRAMES = columns(f"""
     run_id string
     cell_no int
     case string
@@ -135,7 +119,7 @@ FRAMES = _columns(f"""
     step string
 """)
 
-CLAUSES = _columns("""
+CLAUSES = columns("""
     run_id string
     clause string
     spec string
@@ -163,85 +147,228 @@ SOURCES: dict[str, Columns] = {
 }
 
 
-def columns_of(table: str) -> Columns:
-    for group in (SOURCES,):
-        if table in group:
-            return group[table]
-    raise KeyError(table)
+# -- derived from one run, once --------------------------------------------------------------------
+MARKED_CELLS = {**CELLS, "fingerprint": "string"}
 
+TRANSCRIPTS = columns(f"""
+    run_id string
+    fingerprint string
+    transcript array<{LINE}>
+""")
 
-def spark_schema(columns: Columns) -> StructType:
-    """The columns as Spark's type; every column may be null, as older files may lack it."""
-    from pyspark.sql import types
+LATENCY_HIST = columns("""
+    run_id string
+    measure string
+    case string
+    step string
+    server string
+    bucket int
+    n bigint
+    max double
+""")
 
-    def build(kind: _Kind) -> DataType:
-        name, parts = kind
-        match name:
-            case "array":
-                return types.ArrayType(build(parts[0][1]))
-            case "map":
-                return types.MapType(build(parts[0][1]), build(parts[1][1]))
-            case "struct":
-                fields = [types.StructField(field, build(part)) for field, part in parts]
-                return types.StructType(fields)
-        simple: dict[str, DataType] = {
-            "string": types.StringType(),
-            "int": types.IntegerType(),
-            "bigint": types.LongType(),
-            "double": types.DoubleType(),
-            "boolean": types.BooleanType(),
-        }
-        return simple[name]
+ERRORS_SEEN = columns("""
+    run_id string
+    err_code int
+    case string
+    server string
+    count bigint
+""")
 
-    return types.StructType(
-        [types.StructField(name, build(_parse(kind))) for name, kind in columns.items()]
-    )
+FIELDS_SEEN = columns("""
+    run_id string
+    where string
+    name string
+    server string
+    count bigint
+""")
 
+EVIDENCE = CHECKS
 
-def arrow_schema(columns: Columns) -> pa.Schema:
-    """The columns as pyarrow writes them."""
-    import pyarrow as pa
+DERIVED: dict[str, Columns] = {
+    "cells": MARKED_CELLS,
+    "transcripts": TRANSCRIPTS,
+    "latency_hist": LATENCY_HIST,
+    "errors_seen": ERRORS_SEEN,
+    "fields_seen": FIELDS_SEEN,
+    "evidence": EVIDENCE,
+}
 
-    simple = {
-        "string": pa.string(),
-        "int": pa.int32(),
-        "bigint": pa.int64(),
-        "double": pa.float64(),
-        "boolean": pa.bool_(),
-    }
+# -- computed for a report ---------------------------------------------------------------------------
+MATRIX = columns("""
+    case string
+    suite string
+    spec string
+    spec_revision int
+    topology string
+    client string
+    server string
+    release_key bigint
+    provider string
+    verdict string
+    reason string
+    position map<string,string>
+    deviation string
+    fingerprint string
+    case_hash string
+    run_id string
+    attempt int
+    ms double
+""")
 
-    def build(kind: _Kind) -> pa.DataType:
-        name, parts = kind
-        match name:
-            case "array":
-                return pa.list_(build(parts[0][1]))
-            case "map":
-                return pa.map_(build(parts[0][1]), build(parts[1][1]))
-            case "struct":
-                return pa.struct([(field, build(part)) for field, part in parts])
-        return simple[name]
+REGRESSIONS = columns("""
+    case string
+    topology string
+    client string
+    side_a string
+    side_b string
+    kind string
+    verdict_a string
+    verdict_b string
+    reason_a string
+    reason_b string
+    position_a string
+    position_b string
+    what_moved array<string>
+    server_a string
+    server_b string
+    provider_a string
+    provider_b string
+    run_id_a string
+    run_id_b string
+    fingerprint_a string
+    fingerprint_b string
+""")
 
-    return pa.schema([(name, build(_parse(kind))) for name, kind in columns.items()])
+COVERAGE = columns("""
+    spec string
+    clause string
+    section string
+    level string
+    status string
+    actor string
+    text string
+    applies_from string
+    revision_from int
+    revision_to int
+    cases array<string>
+    servers_run bigint
+    verdicts map<string,bigint>
+    covered boolean
+    reference boolean
+""")
 
+COVERAGE_ERRORS = columns("""
+    err_code int
+    servers array<string>
+    cases array<string>
+    count bigint
+""")
 
-_Kind = tuple[str, "list[tuple[str, _Kind]]"]
+COVERAGE_SCHEMAS = columns("""
+    schema string
+    seen bigint
+    invalid bigint
+    servers array<string>
+    verdicts map<string,bigint>
+""")
 
+COVERAGE_FIELDS = columns("""
+    where string
+    name string
+    servers array<string>
+    count bigint
+""")
 
-def _parse(text: str) -> _Kind:
-    """`map<string,bigint>` as ("map", [("", ("string", [])), ("", ("bigint", []))])."""
-    name, bracket, rest = text.partition("<")
-    if not bracket:
-        return name, []
-    parts: list[tuple[str, _Kind]] = []
-    depth, start, inner = 0, 0, rest[:-1]
-    for place, char in enumerate(inner + ","):
-        if char == "<":
-            depth += 1
-        elif char == ">":
-            depth -= 1
-        elif char == "," and depth == 0:
-            part = inner[start:place]
-            field, colon, kind = part.partition(":") if name == "struct" else ("", "", part)
-            parts.append((field, _parse(kind)))
-            start = place + 1
-    return name, parts
+FLAKINESS = columns("""
+    case string
+    server string
+    provider string
+    topology string
+    client string
+    case_hash string
+    runs bigint
+    plays bigint
+    verdicts map<string,bigint>
+    flaky boolean
+""")
+
+LATENCY = columns("""
+    measure string
+    case string
+    step string
+    server string
+    n bigint
+    p50 double
+    p90 double
+    p99 double
+    max double
+    exact boolean
+""")
+
+FIRST_CHANGE = columns("""
+    case string
+    spec_revision int
+    topology string
+    client string
+    provider string
+    what string
+    from_server string
+    to_server string
+    release_key bigint
+    from_value string
+    to_value string
+""")
+
+FINGERPRINTS = columns(f"""
+    case string
+    topology string
+    client string
+    server string
+    release_key bigint
+    provider string
+    spec_revision int
+    case_hash string
+    fingerprint string
+    runs bigint
+    stable boolean
+    transcript array<{LINE}>
+""")
+
+POSITIONS = columns("""
+    spec string
+    spec_revision int
+    suite string
+    case string
+    topology string
+    client string
+    provider string
+    name string
+    value string
+    clauses array<string>
+    servers array<string>
+""")
+
+DEVIATIONS = columns("""
+    deviation string
+    cases array<string>
+    servers array<string>
+    clauses array<string>
+    reason string
+    verdicts map<string,bigint>
+""")
+
+REPORT: dict[str, Columns] = {
+    "matrix": MATRIX,
+    "regressions": REGRESSIONS,
+    "coverage": COVERAGE,
+    "coverage_errors": COVERAGE_ERRORS,
+    "coverage_schemas": COVERAGE_SCHEMAS,
+    "coverage_fields": COVERAGE_FIELDS,
+    "flakiness": FLAKINESS,
+    "latency": LATENCY,
+    "first_change": FIRST_CHANGE,
+    "fingerprints": FINGERPRINTS,
+    "positions": POSITIONS,
+    "deviations": DEVIATIONS,
+}

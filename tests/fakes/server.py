@@ -292,6 +292,35 @@ class Cuts(Polite):
             super().requested(client, frame)
 
 
+class CutsObserver(Polite):
+    """Closes whoever listens to advisories, at the first message on a subject ending in `cut`."""
+
+    def requested(self, client: Client, frame: Pub) -> None:
+        if not frame.subject.endswith("cut"):
+            super().requested(client, frame)
+            return
+        for other in list(self.clients):
+            if any("ADVISORY" in subject for subject in other.subscriptions.values()):
+                other.close()
+
+
+class DeafHere(Polite):
+    """Answers no PING any more on a connection that sent on a subject that ends in `deaf`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._deaf: set[Client] = set()
+
+    def requested(self, client: Client, frame: Pub) -> None:
+        if frame.subject.endswith("deaf"):
+            self._deaf.add(client)
+        super().requested(client, frame)
+
+    def pinged(self, client: Client) -> None:
+        if client not in self._deaf:
+            super().pinged(client)
+
+
 class Garbage(Polite):
     """Answers a subject that ends in `garbage` with bytes that are no frame."""
 

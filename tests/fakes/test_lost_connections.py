@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from jetproof.load.library import Library
 
 from .conftest import Cases
 from .playing import Played, bounded, play
-from .server import Crashes, Cuts, Garbage, Polite, Refuses, serving
+from .server import Crashes, Cuts, CutsObserver, DeafHere, Garbage, Polite, Refuses, serving
 
 OTHERS = "".join(
     f"""
@@ -221,3 +223,85 @@ def test_an_answer_counts_once_however_many_connections_a_case_has(
     assert played.failed("both") == [("unasked", "silence", "empty")]
     heard = [frame for frame in played.finished["both"].frames if frame.direction == "<"]
     assert [frame.connection for frame in heard] == ["main", "b", "b", "main"]
+
+
+def test_an_error_on_a_shared_connection_is_evidence_for_all_and_blame_for_none(
+    library: Library, cases: Cases
+) -> None:
+    text = """
+  - case: shares
+    clauses: [DEMO-MUST-001]
+    steps:
+      - publish: {subject: a.refuse}
+      - silence: {on: errors, for: 200ms}
+"""
+    played = judged(library, cases, text, Refuses("Slow Down", close=False))
+    assert played.verdicts == {"shares": "pass"}
+    [note] = [frame.note for frame in played.finished["shares"].frames if frame.op == "-ERR"]
+    assert note == "Slow Down (on a connection shared by cases)"
+
+
+def test_no_case_takes_a_missed_advisory_for_none(library: Library, cases: Cases) -> None:
+    text = """
+  - case: listens
+    clauses: [DEMO-MUST-001]
+    steps:
+      - advisory: {of: any, none_for: 3s}
+"""
+    played = judged(library, cases, text + asks("cut"), CutsObserver())
+    assert played.verdicts["listens"] == "error"
+    assert played.cells["listens"].reason == (
+        "the connection that hears advisories was lost: the server closed the connection"
+    )
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_connection_that_hangs_alone_is_an_error_of_its_case(
+    library: Library, cases: Cases, together: bool
+) -> None:
+    steps = """
+      - publish: {subject: a.deaf, connection: second}
+      - subscribe: {subject: box.$id, to: box}
+      - request: {subject: box.$id, connection: second, within: 100ms}
+        reply: {empty: true}
+"""
+    if together:
+        inner = steps.replace("\n      ", "\n            ")
+        steps = f"""
+      - together:
+          one: {inner}
+          two:
+            - subscribe: {{subject: other.$id, to: other}}
+            - receive: {{from: other, within: 60s}}
+              message: {{payload: x}}
+"""
+    text = f"""
+  - case: deaf
+    clauses: [DEMO-MUST-001]
+    budget: 100s
+    given: {{connections: {{second: {{}}}}}}
+    steps: {steps}
+"""
+    played = judged(library, cases, text + OTHERS, DeafHere(), time_factor=0.2)
+    assert played.verdicts["deaf"] == "error"
+    assert played.cells["deaf"].reason == "the server answers no PING on the connection second"
+    assert others(played) == {"pass"}
+
+
+def test_what_a_run_made_on_somebody_elses_server_is_taken_away_and_nothing_else(
+    library: Library, cases: Cases
+) -> None:
+    text = """
+  - case: makes
+    clauses: [DEMO-MUST-001]
+    given: {stream: {subjects: ["$stream.>"]}}
+    steps:
+      - request: {subject: $JS.API.STREAM.CREATE.more_$id, json: {name: more_$id}}
+        reply: {json: {config.name: more_$id}}
+"""
+    fake = Polite()
+    fake.streams["theirs"] = {"config": {}, "state": {}}
+    fake.streams["JETPROOF_KEEPER"] = {"config": {}, "state": {}}
+    played = judged(library, cases, text, fake)
+    assert played.verdicts == {"makes": "pass"}
+    assert set(fake.streams) == {"theirs", "JETPROOF_KEEPER"}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from jetproof.engine import player
+from jetproof.engine.play import Play
 from jetproof.load.library import Library
+from jetproof.model.case import Publish
 from jetproof.targets.node import StartError
 from jetproof.wire import Pub
 
@@ -133,12 +136,12 @@ def test_a_server_that_falls_silent_before_the_first_case_is_an_error(
 def test_an_answer_that_never_comes_is_a_failure_while_the_server_lives(
     library: Library, cases: Cases
 ) -> None:
-    def only_info(frame: Pub) -> bool:
-        return frame.subject == "$JS.API.INFO"
+    def stored(frame: Pub) -> bool:
+        return frame.subject.startswith("stream_")
 
-    played = judged(library, cases, PLAIN + STORED, Mute(only_info))
-    assert played.verdicts == {"plain": "fail", "stored": "pass"}
-    assert played.failed("plain") == [("1", "reply", "no reply")]
+    played = judged(library, cases, PLAIN + STORED, Mute(stored))
+    assert played.verdicts == {"plain": "pass", "stored": "fail"}
+    assert played.failed("stored") == [("1", "reply", "no reply"), ("2", "stream.messages", 0)]
 
 
 def test_an_answer_that_never_comes_is_an_error_once_the_server_hangs(
@@ -200,3 +203,23 @@ def test_an_answer_that_comes_too_late_is_no_answer(library: Library, cases: Cas
         ("1", "reply", "no reply"),
         ("2", "silence", "account_info_response"),
     ]
+
+
+def test_a_bug_of_the_harness_is_told_as_one_and_other_cases_go_on(
+    library: Library, cases: Cases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(play: Play, step: Publish) -> None:
+        raise KeyError("oops")
+
+    monkeypatch.setitem(player._HANDLERS, Publish, broken)  # type: ignore[arg-type]
+    text = """
+  - case: unlucky
+    clauses: [DEMO-MUST-001]
+    steps:
+      - publish: {subject: a}
+"""
+    played = judged(library, cases, text + PLAIN, Polite())
+    assert played.verdicts == {"unlucky": "error", "plain": "pass"}
+    assert played.cells["unlucky"].reason.startswith(
+        "step 1: this is a bug in jetproof: KeyError: 'oops' (broken, line "
+    )

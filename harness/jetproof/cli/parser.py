@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 
 from jetproof import __version__
-from jetproof.cli import clauses, doctor, list_cases, mutate, replay, run, schema, validate
+from jetproof.cli import (
+    clauses,
+    diff,
+    doctor,
+    list_cases,
+    mutate,
+    replay,
+    report,
+    run,
+    schema,
+    validate,
+)
 
 _ABOUT = "Proves on the wire whether a NATS server speaks JetStream as its specifications say."
 _EPILOG = """\
@@ -32,6 +43,6 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"jetproof {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (run, list_cases, clauses, validate, replay, mutate, doctor, schema):
+    for command in (run, list_cases, clauses, validate, report, diff, replay, mutate, doctor, schema):
         command.add_parser(commands)
     return parser

@@ -108,8 +108,13 @@ def _lines(frames: DataFrame) -> DataFrame:
     )
     superseded = F.coalesce(F.col("poll") & (F.col("request") != F.col("last")), F.lit(False))
     heartbeat = F.coalesce(F.col("status") == HEARTBEAT, F.lit(False)) & (F.col("again") > 1)
-    counted = (F.col("step") != GIVEN) & ~F.col("subject").rlike(_SETUP)
+    counted = (F.col("step") != GIVEN) & not_setup("subject")
     return placed.where(~superseded & ~heartbeat).withColumn("counted", counted)
+
+
+def not_setup(subject: str) -> Column:
+    """Not an advisory about what the harness set up, or about who leads."""
+    return ~F.col(subject).rlike(_SETUP)
 
 
 def _abridged(lines: Column) -> Column:

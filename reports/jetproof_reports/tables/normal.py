@@ -25,6 +25,9 @@ _TEXT = (
     (r"(?<![0-9A-Za-z])(?=[0-9A-Za-z]*[0-9])(?=[0-9A-Za-z]*[A-Z])[0-9A-Za-z]{22}(?![0-9A-Za-z])",
      "<nuid>"),
     (r"(?<![0-9])1[0-9]{18}(?![0-9])", "<nanoseconds>"),
+    # How much is pending when a message leaves depends on how fast it was asked for.
+    (r"(\$JS\.ACK\.[^ ]+\.<nanoseconds>)\.[0-9]+", "$1.<pending>"),
+    (r"jetproof-[0-9a-f]{6,}", "<cluster>"),
 )  # fmt: skip
 _JSON = (
     (r'"(_nats\.ver|ver|version|server_version)":"[^"]*"', '"$1":"<version>"'),

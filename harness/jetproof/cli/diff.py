@@ -1,0 +1,111 @@
+"""`jetproof diff`: what differs between two runs, releases or revisions, and what moved."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jetproof.cli.common import add_command, write_json
+from jetproof.cli.report import add_spark, need_reports
+
+if TYPE_CHECKING:
+    from jetproof.cli.common import Commands
+    from jetproof.sinks.paint import Paint
+
+SIDE = "a run's folder, perhaps one release of it or one revision: RUN, RUN@2.12.0, RUN@adr-50@10"
+_LOOKS = {"new-failure": "alarm", "fixed": "green", "new": "dim", "gone": "dim"}
+_SHOWN = 400
+
+
+def add_parser(commands: Commands) -> None:
+    about = "Tell what differs between two runs, releases or revisions of a specification."
+    parser = add_command(commands, "diff", about)
+    parser.add_argument("a", metavar="A", help=SIDE)
+    parser.add_argument("b", metavar="B", help=SIDE)
+    add_spark(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 if nothing fails on B that did not on A, else 1."""
+    need_reports("diff")
+    from jetproof_reports.diff import KINDS, compare, gathered, parse_side
+    from jetproof_reports.session import open_session
+
+    a, b = (parse_side(text, history=args.history is not None) for text in (args.a, args.b))
+    with gathered(a, b, args.history) as (kept, side_a, side_b), open_session(args.master) as spark:
+        compared = compare(spark, kept, side_a, side_b)
+    counts = {kind: sum(row["kind"] == kind for row in compared.rows) for kind in KINDS}
+    code = 1 if counts["new-failure"] else 0
+    if args.json:
+        document = {"schema": 1, "a": args.a, "b": args.b, "counts": counts}
+        write_json({**document, "changes": compared.rows, "exit_code": code})
+        return code
+    _print(args, compared.rows, counts, compared.transcripts if args.verbose else {})
+    return code
+
+
+def _print(
+    args: argparse.Namespace,
+    rows: Sequence[Mapping[str, Any]],
+    counts: Mapping[str, int],
+    transcripts: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> None:
+    from jetproof.sinks.paint import paint_for
+    from jetproof.sinks.text import visible
+
+    paint = paint_for(sys.stdout)
+    sys.stdout.write(f"from {visible(args.a)} to {visible(args.b)}\n")
+    for kind, count in counts.items():
+        if count:
+            title = paint.style(f"{kind} ({count})", _LOOKS.get(kind, "bold"))
+            sys.stdout.write(f"\n{title}\n")
+            for row in rows:
+                if row["kind"] == kind:
+                    sys.stdout.writelines(f"{line}\n" for line in _lines(row, paint))
+                    sys.stdout.writelines(f"{line}\n" for line in _wire(row, transcripts, paint))
+    told = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    sys.stdout.write(f"\n{told or 'nothing differs'}\n")
+
+
+def _lines(row: Mapping[str, Any], paint: Paint) -> Iterator[str]:
+    from jetproof.sinks.text import visible
+
+    where = " ".join(filter(None, (row["case"], row["topology"], row["client"])))
+    if row["server_a"] == row["server_b"]:
+        where += f" @{row['server_a']}"
+    moved = ", ".join(row["what_moved"])
+    yield f"  {visible(where, _SHOWN)}" + (paint.dim(f"  moved: {visible(moved)}") if moved else "")
+    for sign, side in (("-", "a"), ("+", "b")):
+        parts = (row[f"verdict_{side}"], row[f"reason_{side}"], row[f"position_{side}"])
+        told = " · ".join(visible(str(part), _SHOWN) for part in parts if part)
+        yield f"    {sign} {told or 'not there'}"
+
+
+def _wire(
+    row: Mapping[str, Any], transcripts: Mapping[str, Sequence[Mapping[str, Any]]], paint: Paint
+) -> Iterator[str]:
+    """The lines of two transcripts that differ, for `-v`."""
+    from jetproof.sinks.text import visible
+
+    if row["kind"] != "changed-on-the-wire":
+        return
+    texts = [
+        [_line(line) for line in transcripts.get(row[f"fingerprint_{side}"], ())] for side in "ab"
+    ]
+    for line in difflib.unified_diff(*texts, lineterm="", n=0):
+        if line[:1] in "+-" and line[:3] not in ("---", "+++"):
+            look = "red" if line[0] == "-" else "green"
+            yield f"      {paint.style(visible(line, _SHOWN), look)}"
+
+
+def _line(line: Mapping[str, Any]) -> str:
+    headers = " ".join(f"{item['name']}: {item['value']}" for item in line["headers"] or ())
+    status = "" if line["status"] is None else str(line["status"])
+    parts = [line[name] for name in ("step", "dir", "op", "subject")]
+    parts += [status, line["description"], headers, line["payload"], line["note"]]
+    return " ".join(str(part) for part in parts if part)
+

@@ -1,0 +1,129 @@
+"""Runs in, a report out: every table, the page, `summary.md` and `badge.json`.
+
+    out/
+      report.html   the page, one file
+      summary.md    for the page of a CI job
+      badge.json    for a badge
+      tables/       every table as Parquet, for whoever has further questions
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jetproof.errors import JetproofError
+from jetproof_reports.compact import writer, writing
+from jetproof_reports.history import History, KeptRun
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was written, and the numbers that a command prints."""
+
+    out: Path
+    page: Path
+    summary: Path
+    badge: Path
+    runs: tuple[str, ...]
+    rows: Mapping[str, int]
+
+
+def build(
+    runs: Sequence[Path], out: Path, *, spark: SparkSession, history: Path | None = None
+) -> Report:
+    """Read run folders (and, with a history, every run it keeps) and write the report."""
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+    with keeping(runs, out, history) as (store, kept):
+        tables = dict(report_tables(spark, store, kept, whole=history is not None))
+        collected = collect(tables)
+    return write(collected, out, kept)
+
+
+@contextmanager
+def keeping(
+    runs: Sequence[Path], out: Path, history: Path | None
+) -> Iterator[tuple[History, list[KeptRun]]]:
+    """The runs in a history: the one given, or one that goes away with the report."""
+    if history is not None:
+        store = History(history)
+        for run in runs:
+            store.add(run)
+        kept = store.runs()
+        if not kept:
+            raise JetproofError(
+                f"{history} keeps no runs", phase="load", hint="name a run folder to add"
+            )
+        yield store, kept
+        return
+    with writing(out):
+        place = Path(tempfile.mkdtemp(prefix="runs-", dir=out))
+    try:
+        store = History(place)
+        for run in runs:
+            store.add(run)
+        yield store, store.runs()
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def report_tables(
+    spark: SparkSession, store: History, kept: Sequence[KeptRun], *, whole: bool
+) -> Iterator[tuple[str, DataFrame]]:
+    """Every table of a report, by name, not yet computed."""
+    from jetproof_reports.report_tables import of_history, of_runs
+
+    yield from (of_history(spark, store, kept) if whole else of_runs(spark, kept)).items()
+
+
+def collect(tables: Mapping[str, DataFrame]) -> dict[str, pa.Table]:
+    return {name: table.toArrow() for name, table in tables.items()}
+
+
+def write(collected: Mapping[str, pa.Table], out: Path, kept: Sequence[KeptRun]) -> Report:
+    from jetproof_reports import page
+
+    folder = out / "tables"
+    with writing(out):
+        folder.mkdir(exist_ok=True)
+        for name, table in collected.items():
+            with writer(folder / f"{name}.parquet", table.schema) as stream:
+                stream.write_table(table)
+        document = page.document({name: rows_of(table) for name, table in collected.items()})
+        report = Report(
+            out,
+            out / "report.html",
+            out / "summary.md",
+            out / "badge.json",
+            tuple(run.run_id for run in kept),
+            {name: table.num_rows for name, table in collected.items()},
+        )
+        report.page.write_text(page.render(document), encoding="utf-8")
+        report.summary.write_text(page.summary_markdown(document), encoding="utf-8")
+        report.badge.write_text(json.dumps(page.badge(document)) + "\n", encoding="utf-8")
+    return report
+
+
+def rows_of(table: pa.Table) -> Rows:
+    """Plain rows; Arrow gives maps as lists of pairs."""
+    import pyarrow as pa
+
+    rows: Rows = table.to_pylist()
+    for field in table.schema:
+        if pa.types.is_map(field.type):
+            for row in rows:
+                row[field.name] = dict(row[field.name] or ())
+    return rows

@@ -1,0 +1,243 @@
+"""`document`: what the page holds, made of plain rows.
+
+    head      what the first view needs: rows, columns, one letter a verdict, and by number what many
+              cells share (reasons, positions, fingerprints)
+    tables    the rows of the other views
+    evidence  by suite: transcripts, expectations that did not hold, server logs
+
+A cell has a number: its place among all cells of the matrix, row by row, column by column, where
+places without a cell do not count. Evidence is filed by it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from jetproof.errors import JetproofError
+from jetproof.model.verdict import Verdict
+from jetproof_reports.page.evidence import evidence_of
+from jetproof_reports.page.plain import (
+    Plain,
+    Pool,
+    Row,
+    Tables,
+    needed,
+    number,
+    pairs,
+    rows_of,
+    text,
+    texts,
+)
+from jetproof_reports.page.views import tables_of
+
+FORMAT = 1
+NO_CELL = " "
+LOOKS: dict[Verdict, tuple[str, str]] = {
+    Verdict.PASS: ("p", "✓"),
+    Verdict.FAIL: ("f", "✗"),
+    Verdict.STALE: ("s", "≠"),
+    Verdict.ERROR: ("e", "‼"),
+    Verdict.WARN: ("w", "▲"),
+    Verdict.KNOWN: ("k", "≈"),
+    Verdict.POSITION: ("o", "◆"),
+    Verdict.NOT_APPLICABLE: ("n", "–"),  # noqa: RUF001
+}
+"""A verdict's letter in the data and its symbol, the one that the console prints as well."""
+
+_CODES = {verdict.value: code for verdict, (code, _) in LOOKS.items()}
+_RUN = (
+    "run_id", "started_at", "finished_at", "jetproof", "python", "platform", "cores", "suite_hash",
+    "partial", "interrupted", "wall_ms", "cells",
+)  # fmt: skip
+_CELL_KEY = ("case", "spec_revision", "topology", "client", "server", "provider")
+
+Key = tuple[Any, ...]
+
+
+def document(tables: Tables) -> Plain:
+    """The page as plain data; only `matrix` has to be there."""
+    if "matrix" not in tables:
+        raise JetproofError(
+            f"a page needs the table `matrix`, and was given {', '.join(sorted(tables)) or 'none'}",
+            phase="write",
+            hint="make the page with `jetproof report`, or pass the rows of that table",
+        )
+    return _Maker(tables).document()
+
+
+class _Maker:
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.matrix = tables["matrix"] or []
+        self.more = _newest(tables)
+        self.columns = sorted(
+            {(_release(row), text(row.get("server")), _provider(row)) for row in self.matrix},
+            key=lambda column: (column[2] == "reference", *column),
+        )
+        self.rows = sorted({_row_key(row) for row in self.matrix}, key=_row_order)
+        self.numbers: dict[Key, int] = {}
+        """The cell's number by its key."""
+        self.suites, self.clauses = Pool(), Pool()
+        self.reasons, self.positions, self.deviations = Pool(), Pool(), Pool()
+        self.fingerprints, self.origins, self.replays = Pool(), Pool(), Pool()
+        self.reasons.add("")
+        self.positions.add(())
+        self.deviations.add("")
+        self.fingerprints.add("")
+
+    def document(self) -> Plain:
+        for row in rows_of(self.tables, "coverage"):
+            self.clauses.add(text(row.get("clause")))
+        head = self._head()
+        return {
+            "format": FORMAT,
+            "head": head,
+            "tables": tables_of(self.tables),
+            "evidence": evidence_of(
+                self.tables, self.numbers, self.suites.values, self.fingerprints, self.more
+            ),
+        }
+
+    def _head(self) -> Plain:
+        by_key = {_key(row): row for row in self.matrix}
+        grid: list[str] = []
+        cells: dict[str, list[Any]] = {
+            name: []
+            for name in ("reason", "position", "deviation", "fingerprint", "origin", "replay", "ms")
+        }
+        clauses: list[list[int]] = []
+        for of in self.rows:
+            letters, named = [], []
+            for _, server, provider in self.columns:
+                key = (*_shared(of), server, provider)
+                row = by_key.get(key)
+                if row is None:
+                    letters.append(NO_CELL)
+                    continue
+                self.numbers[key] = len(self.numbers)
+                letters.append(_code(row))
+                for name, value in self._cell(row, self.more.get(key, {})).items():
+                    cells[name].append(value)
+                named = texts(self.more.get(key, row).get("clauses")) or named
+            grid.append("".join(letters))
+            clauses.append([self.clauses.add(clause) for clause in named])
+        stable = {
+            text(row.get("fingerprint")): row.get("stable")
+            for row in rows_of(self.tables, "fingerprints")
+        }
+        return {
+            "runs": [
+                {name: row.get(name) for name in _RUN} for row in rows_of(self.tables, "runs")
+            ],
+            "verdicts": [
+                {"name": verdict.value, "code": code, "symbol": symbol}
+                for verdict, (code, symbol) in LOOKS.items()
+            ],
+            "counts": dict(Counter(text(row.get("verdict")) for row in self.matrix)),
+            "columns": [{"server": server, "provider": made} for _, server, made in self.columns],
+            "rows": {
+                "case": [of[2] for of in self.rows],
+                "suite": [self.suites.add(of[1]) for of in self.rows],
+                "spec": [of[0] for of in self.rows],
+                "revision": [of[3] for of in self.rows],
+                "topology": [of[4] for of in self.rows],
+                "client": [of[5] for of in self.rows],
+                "clauses": clauses,
+            },
+            "grid": grid,
+            "cells": cells,
+            "suites": self.suites.values,
+            "clauses": self.clauses.values,
+            "reasons": self.reasons.values,
+            "positions": [list(map(list, position)) for position in self.positions.values],
+            "deviations": self.deviations.values,
+            # Half of a hash is enough to look at; numbers are what is compared.
+            "fingerprints": [mark[:8] for mark in self.fingerprints.values],
+            "unstable": [
+                place
+                for place, mark in enumerate(self.fingerprints.values)
+                if stable.get(mark) is False
+            ],
+            "stability_known": any(value is not None for value in stable.values()),
+            "origins": [list(origin) for origin in self.origins.values],
+            "replays": self.replays.values,
+            "left_out": [],
+        }
+
+    def _cell(self, row: Row, more: Row) -> Plain:
+        case, server = text(row.get("case")), text(row.get("server"))
+        replay = text(more.get("replay")).replace(case, "{case}").replace(server, "{server}")
+        origin = (
+            text(row.get("case_hash")),
+            text(more.get("spec_hash")),
+            text(more.get("harness")),
+            text(row.get("run_id")),
+        )
+        position = tuple((key, text(value)) for key, value in pairs(row.get("position")))
+        return {
+            "reason": self.reasons.add(text(row.get("reason"))),
+            "position": self.positions.add(position),
+            "deviation": self.deviations.add(text(row.get("deviation"))),
+            "fingerprint": self.fingerprints.add(text(row.get("fingerprint"))),
+            "origin": self.origins.add(origin),
+            "replay": self.replays.add(replay),
+            "ms": number(row.get("ms")),
+        }
+
+
+def _newest(tables: Tables) -> dict[Key, dict[str, Any]]:
+    """The row of `cells` behind each cell of the matrix: of the same run, the same attempt."""
+    chosen = {
+        (_key(row), row.get("run_id"), row.get("attempt")): _key(row) for row in tables["matrix"]
+    }
+    found = {}
+    for row in rows_of(tables, "cells"):
+        key = chosen.get((_key(row), row.get("run_id"), row.get("attempt")))
+        if key is not None:
+            found[key] = row
+    return found
+
+
+def _key(row: Row) -> Key:
+    return (*(row.get(name) or None for name in _CELL_KEY[:5]), _provider(row))
+
+
+def _shared(row_key: Key) -> Key:
+    """The part of a cell's key that its whole row has."""
+    _, _, case, revision, topology, client = row_key
+    return (case, revision or None, topology or None, client)
+
+
+def _row_key(row: Row) -> Key:
+    case = str(needed(row, "case", "matrix"))
+    suite = text(row.get("suite")) or case.partition("::")[0]
+    spec = text(row.get("spec")) or suite.partition("/")[0]
+    return (
+        spec, suite, case, row.get("spec_revision") or 0, text(row.get("topology")),
+        row.get("client") or None,
+    )  # fmt: skip
+
+
+def _row_order(row_key: Key) -> Key:
+    return (*row_key[:5], row_key[5] or "")
+
+
+def _release(row: Row) -> int:
+    key = row.get("release_key")
+    return key if isinstance(key, int) else 0
+
+
+def _provider(row: Row) -> str:
+    return text(row.get("provider")) or "embedded"
+
+
+def _code(row: Row) -> str:
+    verdict = str(needed(row, "verdict", "matrix"))
+    if verdict not in _CODES:
+        raise JetproofError(
+            f"`matrix` says {verdict!r} of {row.get('case')}, which is no verdict",
+            phase="write",
+            hint=f"verdicts are {', '.join(_CODES)}",
+        )
+    return _CODES[verdict]

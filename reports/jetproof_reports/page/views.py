@@ -1,0 +1,188 @@
+"""The rows of the views beside the matrix, with what they need and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jetproof_reports.page.plain import Plain, Row, Tables, number, pairs, rows_of, text, texts
+
+SLOWEST = 400
+"""How many steps the latency view shows; a matrix has hundreds of thousands."""
+
+CHANGES = 20_000
+_COVERAGE = (
+    "clause", "spec", "section", "level", "status", "actor", "text", "applies_from",
+    "revision_from", "revision_to", "servers_run", "covered", "reference",
+)  # fmt: skip
+_FLAKY = ("case", "server", "provider", "topology", "client", "runs", "plays", "flaky")
+_BETWEEN_RUNS = (
+    "case", "topology", "client", "kind", "server_b", "provider_b", "run_id_a", "run_id_b",
+    "verdict_a", "verdict_b", "reason_a", "reason_b", "position_a", "position_b",
+)  # fmt: skip
+_FIRST_CHANGE = (
+    "case", "spec_revision", "topology", "client", "provider", "what", "from_server", "to_server",
+    "release_key", "from_value", "to_value",
+)  # fmt: skip
+
+
+def tables_of(tables: Tables) -> Plain:
+    """One entry a view; a table that the report lacks is `None`, so that the view can say so."""
+    return {
+        "coverage": _made(tables, "coverage", _coverage),
+        "errors": _made(tables, "coverage_errors", _errors),
+        "schemas": _made(tables, "coverage_schemas", _schemas),
+        "fields": _made(tables, "coverage_fields", _fields),
+        "flakiness": _made(tables, "flakiness", _flaky),
+        "latency": _latency(tables) if "latency" in tables else None,
+        "deviations": _made(tables, "deviations", _deviation),
+        "positions": _made(tables, "positions", _position),
+        "first_change": _first_change(tables) if "first_change" in tables else None,
+        "between_runs": _between_runs(tables) if "regressions" in tables else None,
+    }
+
+
+def _made(tables: Tables, name: str, make: Any) -> list[Plain] | None:
+    if name not in tables:
+        return None
+    return [make(row) for row in rows_of(tables, name)]
+
+
+def _coverage(row: Row) -> Plain:
+    return {
+        **{name: row.get(name) for name in _COVERAGE},
+        "cases": texts(row.get("cases")),
+        "verdicts": dict(pairs(row.get("verdicts"))),
+    }
+
+
+def _errors(row: Row) -> Plain:
+    return {
+        "code": row.get("err_code"),
+        "servers": texts(row.get("servers")),
+        "cases": texts(row.get("cases")),
+        "count": row.get("count"),
+    }
+
+
+def _schemas(row: Row) -> Plain:
+    return {
+        "schema": text(row.get("schema")),
+        "seen": row.get("seen"),
+        "invalid": row.get("invalid"),
+        "servers": texts(row.get("servers")),
+        "verdicts": dict(pairs(row.get("verdicts"))),
+    }
+
+
+def _fields(row: Row) -> Plain:
+    return {
+        "where": text(row.get("where")),
+        "name": text(row.get("name")),
+        "servers": texts(row.get("servers")),
+        "count": row.get("count"),
+    }
+
+
+def _flaky(row: Row) -> Plain:
+    return {
+        **{name: row.get(name) for name in _FLAKY},
+        "verdicts": dict(pairs(row.get("verdicts"))),
+    }
+
+
+def _deviation(row: Row) -> Plain:
+    return {
+        "id": text(row.get("deviation")),
+        "says": text(row.get("text")),
+        "does": text(row.get("does")) or text(row.get("reason")),
+        "cases": texts(row.get("cases")),
+        "servers": texts(row.get("servers")),
+        "clauses": texts(row.get("clauses")),
+        "verdicts": dict(pairs(row.get("verdicts"))),
+    }
+
+
+def _position(row: Row) -> Plain:
+    return {
+        "spec": text(row.get("spec")),
+        "revision": row.get("spec_revision"),
+        "case": text(row.get("case")),
+        "topology": text(row.get("topology")),
+        "client": row.get("client"),
+        "provider": text(row.get("provider")),
+        "name": text(row.get("name")),
+        "value": text(row.get("value")),
+        "clauses": texts(row.get("clauses")),
+        "servers": texts(row.get("servers")),
+    }
+
+
+def _first_change(tables: Tables) -> Plain:
+    """Newest release first; a fingerprint's value says nothing to a reader and is left out."""
+    rows = sorted(
+        rows_of(tables, "first_change"),
+        key=lambda row: (-(row.get("release_key") or 0), text(row.get("case"))),
+    )
+    told = []
+    for row in rows[:CHANGES]:
+        entry = {name: row.get(name) for name in _FIRST_CHANGE if name != "release_key"}
+        if row.get("what") == "fingerprint":
+            entry["from_value"] = entry["to_value"] = None
+        told.append(entry)
+    return {"rows": told, "total": len(rows)}
+
+
+def _between_runs(tables: Tables) -> list[Plain]:
+    """Of `regressions`, what two runs of one release differ in; releases are compared in the page."""
+    return [
+        {name: row.get(name) for name in _BETWEEN_RUNS}
+        for row in rows_of(tables, "regressions")
+        if row.get("run_id_a") != row.get("run_id_b")
+        and row.get("server_a") is not None
+        and row.get("server_a") == row.get("server_b")
+    ]
+
+
+def _latency(tables: Tables) -> Plain:
+    """The slowest steps, each with its percentiles by release."""
+    matrix = {(row.get("release_key") or 0, text(row.get("server"))) for row in tables["matrix"]}
+    servers = [server for _, server in sorted(matrix)]
+    place = {server: index for index, server in enumerate(dict.fromkeys(servers))}
+    groups: dict[tuple[str, str, str], dict[int, Row]] = {}
+    for row in rows_of(tables, "latency"):
+        if text(row.get("server")) in place:
+            key = (text(row.get("measure")), text(row.get("case")), text(row.get("step")))
+            groups.setdefault(key, {})[place[text(row.get("server"))]] = row
+    slowest = sorted(groups.items(), key=lambda item: (-_worst(item[1]), item[0]))
+    return {
+        "servers": list(place),
+        "total": len(groups),
+        "exact": all(row.get("exact", True) for row in rows_of(tables, "latency")),
+        "groups": [
+            {
+                "measure": measure,
+                "case": case,
+                "step": step,
+                "n": [by_server.get(at, {}).get("n") for at in range(len(place))],
+                **{
+                    name: [number(by_server.get(at, {}).get(name)) for at in range(len(place))]
+                    for name in ("p50", "p90", "p99", "max")
+                },
+            }
+            for (measure, case, step), by_server in _spread(slowest)
+        ],
+    }
+
+
+def _spread(slowest: list[Any]) -> list[Any]:
+    """The slowest of each measure, so that one does not crowd out the other."""
+    measures = {key[0] for key, _ in slowest}
+    share = SLOWEST // max(1, len(measures))
+    kept = []
+    for measure in sorted(measures):
+        kept += [item for item in slowest if item[0][0] == measure][:share]
+    return kept
+
+
+def _worst(by_server: dict[int, Row]) -> float:
+    return max((float(row.get("p50") or 0) for row in by_server.values()), default=0.0)

@@ -1,0 +1,70 @@
+"""What tables share: verdicts as maps, sides that may be null, the newest row of each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from jetproof.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+NO_VERDICT = (Verdict.NOT_APPLICABLE.value, Verdict.ERROR.value)
+DIFFERS = tuple(v.value for v in (Verdict.FAIL, Verdict.STALE, Verdict.KNOWN, Verdict.WARN))
+"""Verdicts that say: it does not do what the text says (whether anybody minds or not)."""
+
+REFERENCE = "reference"
+SCHEMAS = "schemas"
+
+PLACE = ("case", "spec_revision", "topology", "client", "provider")
+"""One row of the matrix, for one provider; a release makes it a cell."""
+
+
+def decided(verdict: str = "verdict") -> Column:
+    """Whether the case ran to a verdict."""
+    return ~F.col(verdict).isin(*NO_VERDICT)
+
+
+def verdict_counts(verdict: str = "verdict") -> Column:
+    """An aggregate: how often each verdict was given; verdicts that were not are left out."""
+    pairs = []
+    for value in Verdict:
+        given = F.count(F.when(F.col(verdict) == value.value, 1))
+        pairs += [F.lit(value.value), given]
+    return F.map_filter(F.create_map(*pairs), lambda _, count: count > 0)
+
+
+def position_text(position: str = "position") -> Column:
+    """A position as one text that can be compared: its entries are kept sorted."""
+    entries = F.transform(
+        F.map_entries(position), lambda entry: F.concat_ws(": ", entry["key"], entry["value"])
+    )
+    # How often a schema was seen is a count, and no position.
+    told = F.filter(entries, lambda text: ~F.startswith(text, F.lit("seen: ")))
+    return F.coalesce(F.concat_ws("; ", told), F.lit(""))
+
+
+def by_release(server: str = "server", key: str = "release_key") -> Column:
+    """An aggregate: the distinct servers, oldest first."""
+    pairs = F.array_sort(F.collect_set(F.struct(F.col(key).alias("key"), F.col(server).alias("of"))))
+    return F.array_distinct(F.transform(pairs, lambda pair: pair["of"]))
+
+
+def same(left: DataFrame, right: DataFrame, names: Sequence[str]) -> Column:
+    """A join's condition on columns of which some may be null (a server has no client)."""
+    return reduce(lambda a, b: a & b, (left[name].eqNullSafe(right[name]) for name in names))
+
+
+def joined(left: DataFrame, right: DataFrame, names: Sequence[str], how: str) -> DataFrame:
+    """A join on columns that may be null, each of them once in the result."""
+    renamed = right.withColumnsRenamed({name: f"{name}__right" for name in names})
+    condition = reduce(
+        lambda a, b: a & b,
+        (F.col(name).eqNullSafe(F.col(f"{name}__right")) for name in names),
+    )
+    result = left.join(renamed, condition, how)
+    return result.drop(*(f"{name}__right" for name in names))

@@ -1,0 +1,137 @@
+"""`coverage`: which sentences are tested, and what else of the protocol was seen on the wire.
+
+A clause counts only when a case of it ran to a verdict on a real server; what only the reference
+layer showed stands apart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from jetproof_reports.schemas import (
+    COVERAGE,
+    COVERAGE_ERRORS,
+    COVERAGE_FIELDS,
+    COVERAGE_SCHEMAS,
+)
+from jetproof_reports.tables.common import (
+    REFERENCE,
+    SCHEMAS,
+    by_release,
+    decided,
+    verdict_counts,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_ERROR_CODE = r'"err_code":\s*([0-9]+)'
+_FIELD = r'"([A-Za-z_][A-Za-z0-9_.-]*)":'
+
+
+def coverage(clauses: DataFrame, runs: DataFrame, latest: DataFrame) -> DataFrame:
+    """One row a clause, as it read in the newest run; untested ones are there, with no cases."""
+    dated = clauses.join(F.broadcast(runs.select("run_id", "started_at")), "run_id")
+    rest = [name for name in clauses.columns if name not in ("spec", "clause")]
+    newest = F.max_by(F.struct(*rest), F.struct("started_at", "run_id")).alias("row")
+    law = dated.groupBy("spec", "clause").agg(newest).select("spec", "clause", "row.*")
+    real = F.col("provider") != REFERENCE
+    played = latest.where(decided()).withColumn("real_verdict", F.when(real, F.col("verdict")))
+    named = played.withColumn("clause", F.explode("clauses"))
+    shown = named.groupBy("clause").agg(
+        F.array_sort(F.collect_set("case")).alias("cases"),
+        F.count_distinct(F.when(real, F.col("server"))).alias("servers_run"),
+        verdict_counts("real_verdict").alias("verdicts"),
+        F.max(real).alias("covered"),
+        F.max(~real).alias("reference"),
+    )
+    return (
+        law.join(shown, "clause", "left")
+        .withColumns(
+            {
+                "cases": F.coalesce("cases", F.array().cast("array<string>")),
+                "servers_run": F.coalesce("servers_run", F.lit(0)),
+                "verdicts": F.coalesce("verdicts", F.create_map().cast("map<string,bigint>")),
+                "covered": F.coalesce("covered", F.lit(False)),
+                "reference": F.coalesce("reference", F.lit(False)),
+            }
+        )
+        .select(*COVERAGE)
+    )
+
+
+def errors_seen(frames: DataFrame) -> DataFrame:
+    """Derived, one run: JetStream error codes that servers sent."""
+    found = F.regexp_extract_all("payload", F.lit(_ERROR_CODE), F.lit(1))
+    told = frames.where((F.col("direction") == "<") & F.col("payload").contains('"err_code"'))
+    return (
+        told.withColumn("err_code", F.explode(F.array_distinct(found).cast("array<int>")))
+        .groupBy("run_id", "err_code", "case", "server")
+        .agg(F.count("*").alias("count"))
+    )
+
+
+def fields_seen(frames: DataFrame) -> DataFrame:
+    """Derived, one run: header names and JSON keys that servers sent."""
+    received = frames.where(F.col("direction") == "<")
+    headers = F.transform(
+        F.coalesce("headers", F.array()),
+        lambda header: F.struct(F.lit("header").alias("where"), header["name"].alias("name")),
+    )
+    keys = F.transform(
+        F.regexp_extract_all("payload", F.lit(_FIELD), F.lit(1)),
+        lambda key: F.struct(F.lit("json").alias("where"), key.alias("name")),
+    )
+    document = F.when(F.startswith("payload", F.lit("{")), keys).otherwise(F.array())
+    seen = F.explode(F.array_distinct(F.concat(headers, document)))
+    return (
+        received.withColumn("seen", seen)
+        .groupBy("run_id", "seen.where", "seen.name", "server")
+        .agg(F.count("*").alias("count"))
+    )
+
+
+def coverage_errors(errors: DataFrame, releases: DataFrame) -> DataFrame:
+    named = errors.join(F.broadcast(releases), "server", "left")
+    return (
+        named.groupBy("err_code")
+        .agg(
+            by_release().alias("servers"),
+            F.array_sort(F.collect_set("case")).alias("cases"),
+            F.sum("count").alias("count"),
+        )
+        .select(*COVERAGE_ERRORS)
+    )
+
+
+def coverage_fields(fields: DataFrame, releases: DataFrame) -> DataFrame:
+    named = fields.join(F.broadcast(releases), "server", "left")
+    return (
+        named.groupBy("where", "name")
+        .agg(by_release().alias("servers"), F.sum("count").alias("count"))
+        .select(*COVERAGE_FIELDS)
+    )
+
+
+def coverage_schemas(latest: DataFrame, evidence: DataFrame) -> DataFrame:
+    """One row a schema of the wire: how often it was seen, and how many ways of breaking it."""
+    broken = (
+        evidence.where(F.col("kind") == "schema")
+        .groupBy("run_id", "cell_no")
+        .agg(F.count("*").alias("broken"))
+    )
+    seen = F.coalesce(F.element_at("position", F.lit("seen")).cast("bigint"), F.lit(0))
+    return (
+        latest.where(F.col("suite") == SCHEMAS)
+        .join(broken, ["run_id", "cell_no"], "left")
+        .groupBy(F.regexp_replace("case", f"^{SCHEMAS}::", "").alias("schema"))
+        .agg(
+            F.sum(seen).alias("seen"),
+            F.coalesce(F.sum("broken"), F.lit(0)).alias("invalid"),
+            by_release().alias("servers"),
+            verdict_counts().alias("verdicts"),
+        )
+        .select(*COVERAGE_SCHEMAS)
+    )

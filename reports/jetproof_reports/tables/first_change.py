@@ -1,0 +1,36 @@
+"""`first_change`: the release in which the verdict, the position or the wire of a case changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from jetproof_reports.schemas import FIRST_CHANGE
+from jetproof_reports.tables.common import PLACE, decided, position_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def first_change(latest: DataFrame) -> DataFrame:
+    """Each change from one release to the next; releases without a verdict are passed over."""
+    order = Window.partitionBy(*PLACE).orderBy("release_key", "server")
+    rows = latest.where(decided()).withColumn("position", position_text())
+    values = ("verdict", "position", "fingerprint")
+    before = {f"{name}_before": F.lag(name).over(order) for name in (*values, "server")}
+    stepped = rows.withColumns(before).where(F.col("server_before").isNotNull())
+    changes = F.array_compact(F.array(*(_change(name) for name in values)))
+    return (
+        stepped.withColumn("change", F.explode(changes))
+        .withColumns({"from_server": F.col("server_before"), "to_server": F.col("server")})
+        .select(*PLACE, "from_server", "to_server", "release_key", "change.*")
+        .select(*FIRST_CHANGE)
+    )
+
+
+def _change(name: str) -> Column:
+    was, now = F.col(f"{name}_before"), F.col(name)
+    told = F.struct(F.lit(name).alias("what"), was.alias("from_value"), now.alias("to_value"))
+    return F.when(was != now, told)

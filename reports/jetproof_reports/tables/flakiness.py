@@ -1,0 +1,29 @@
+"""`flakiness`: the same case, sentence, server and client, played more than once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from jetproof_reports.schemas import CONTENT, FLAKINESS
+from jetproof_reports.tables.common import SCHEMAS, verdict_counts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def flakiness(cells: DataFrame) -> DataFrame:
+    """One row for what was played at least twice; flaky if its verdicts differ."""
+    return (
+        cells.where(F.col("suite") != SCHEMAS)
+        .groupBy(*CONTENT)
+        .agg(
+            F.count_distinct("run_id").alias("runs"),
+            F.count("*").alias("plays"),
+            verdict_counts().alias("verdicts"),
+        )
+        .where("plays > 1")
+        .withColumn("flaky", F.size("verdicts") > 1)
+        .select(*FLAKINESS)
+    )

@@ -1,0 +1,117 @@
+"""`latency`: how long replies took and when steps were judged, as percentiles by case and step.
+
+Exact where a group has at most `EXACT_ROWS` samples. Above, and over a history, percentiles come
+from histograms of one run each that can be added up: buckets grow by 2 %, so a percentile is within
+1 % of a sample.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from jetproof_reports.schemas import LATENCY, LATENCY_HIST
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+EXACT_ROWS = 1_000_000
+GROWTH = 1.02
+POINTS = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+REPLY, JUDGED = "reply", "judged"
+_GROUP = ("measure", "case", "step", "server")
+_SMALLEST = 0.001
+
+
+def samples(checks: DataFrame, frames: DataFrame) -> DataFrame:
+    """Every measured time: run_id, measure, case, step, server, ms.
+
+    `reply` is from a request to its first answer; `judged` is from the case's start to the moment
+    at which an expectation was judged, which tells how long what it waits for took to come.
+    """
+    sent = F.col("direction") == ">"
+    inbox = F.when(sent, F.nullif("reply", F.lit(""))).when(
+        F.col("direction") == "<", F.col("subject")
+    )
+    trips = (
+        frames.where(F.col("direction") != "!")
+        .groupBy("run_id", "cell_no", "case", "server", inbox.alias("inbox"))
+        .agg(
+            F.min(F.when(sent, F.struct("ms", "step"))).alias("asked"),
+            F.min(F.when(~sent, F.col("ms"))).alias("answered"),
+        )
+        .where(F.col("asked").isNotNull() & (F.col("answered") >= F.col("asked.ms")))
+        .select(
+            "run_id",
+            F.lit(REPLY).alias("measure"),
+            "case",
+            F.col("asked.step").alias("step"),
+            "server",
+            (F.col("answered") - F.col("asked.ms")).alias("ms"),
+        )
+    )
+    judged = checks.where(F.col("kind") != "schema").select(
+        "run_id", F.lit(JUDGED).alias("measure"), "case", "step", "server", "ms"
+    )
+    return trips.unionByName(judged)
+
+
+def latency_hist(of: DataFrame) -> DataFrame:
+    """Derived, one run: how many samples fell into each bucket."""
+    return (
+        of.groupBy("run_id", *_GROUP, _bucket(F.col("ms")).alias("bucket"))
+        .agg(F.count("*").alias("n"), F.max("ms").alias("max"))
+        .select(*LATENCY_HIST)
+    )
+
+
+def latency(of: DataFrame, hist: DataFrame, exact_rows: int = EXACT_ROWS) -> DataFrame:
+    """Exact percentiles for groups of bearable size, from histograms for the others."""
+    sizes = hist.groupBy(*_GROUP).agg(F.sum("n").alias("total"))
+    small = sizes.where(F.col("total") <= exact_rows).drop("total")
+    large = sizes.where(F.col("total") > exact_rows).drop("total")
+    exact = exact_latency(of.join(F.broadcast(small), list(_GROUP), "left_semi"))
+    rough = latency_of_hist(hist.join(F.broadcast(large), list(_GROUP), "left_semi"))
+    return exact.unionByName(rough)
+
+
+def exact_latency(of: DataFrame) -> DataFrame:
+    points = F.percentile("ms", F.array(*(F.lit(point) for point in POINTS.values())))
+    grouped = of.groupBy(*_GROUP).agg(
+        F.count("*").alias("n"), points.alias("points"), F.max("ms").alias("max")
+    )
+    named = {name: F.col("points")[place] for place, name in enumerate(POINTS)}
+    return grouped.withColumns({**named, "exact": F.lit(True)}).select(*LATENCY)
+
+
+def latency_of_hist(hist: DataFrame) -> DataFrame:
+    merged = hist.groupBy(*_GROUP, "bucket").agg(F.sum("n").alias("n"), F.max("max").alias("max"))
+    group = Window.partitionBy(*_GROUP)
+    upto = group.orderBy("bucket").rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    ranked = merged.withColumns({"upto": F.sum("n").over(upto), "total": F.sum("n").over(group)})
+
+    def point(share: float) -> Column:
+        reached = F.col("upto") >= F.col("total") * F.lit(share)
+        return _middle(F.min(F.when(reached, F.col("bucket"))))
+
+    return (
+        ranked.groupBy(*_GROUP)
+        .agg(
+            F.sum("n").alias("n"),
+            *(point(share).alias(name) for name, share in POINTS.items()),
+            F.max("max").alias("max"),
+            F.lit(False).alias("exact"),
+        )
+        .select(*LATENCY)
+    )
+
+
+def _bucket(ms: Column) -> Column:
+    return F.floor(F.log(F.greatest(ms, F.lit(_SMALLEST))) / math.log(GROWTH)).cast("int")
+
+
+def _middle(bucket: Column) -> Column:
+    return F.pow(F.lit(GROWTH), bucket + 0.5)
