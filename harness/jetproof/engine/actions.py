@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 
-from jetproof.engine.nodes import leader_of, node_of
+from jetproof.engine.nodes import LEADER_WITHIN, leader_of, node_of
 from jetproof.engine.play import Play
 from jetproof.engine.setup import connect
 from jetproof.errors import JetproofError
 from jetproof.model.case import Action
 from jetproof.wire import ConnectionLost, WireTimeout
 
-LEADER_WITHIN = 30.0
 ASK_AGAIN = 1.0
-ANSWER_WITHIN = 1.0
 
 
 async def action(play: Play, step: Action) -> None:
@@ -39,7 +37,7 @@ async def _stepdown(play: Play, stream: str, to: str | None) -> None:
     ask_at = 0.0
     said: object = None
     while time.monotonic() < deadline:
-        now = await _leader(play, stream)
+        now = await leader_of(play, stream)
         before = before or now
         if now is not None and (now == to if to else now != before):
             play.transcript.note("harness", "leader", f"{stream}: {now} is the leader")
@@ -62,15 +60,6 @@ async def _ask_to_step_down(play: Play, stream: str, to: str | None) -> object:
     except (WireTimeout, ConnectionLost) as problem:
         return str(problem)
     return answer.get("error") or "it will"
-
-
-async def _leader(play: Play, stream: str) -> str | None:
-    """Who leads, if anybody says so: while there is no leader nobody may answer."""
-    try:
-        async with asyncio.timeout(ANSWER_WITHIN * play.factor):
-            return await leader_of(play, stream)
-    except (TimeoutError, ConnectionLost):
-        return None
 
 
 async def _do(play: Play, verb: str, node: str) -> None:

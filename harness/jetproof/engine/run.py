@@ -217,7 +217,8 @@ class _Run:
                     played.add(item.case.id)
 
         async with asyncio.TaskGroup() as tasks:
-            for item in group.items:
+            # The longest first: one that waits for its turn would be the end of the whole run.
+            for item in sorted(group.items, key=lambda item: -item.case.budget):
                 tasks.create_task(one(item))
 
     async def _play_item(self, group: Group, item: Item, session: Session) -> None:

@@ -23,7 +23,7 @@ from jetproof.wire import Connection, ConnectionLost, Msg, WireTimeout
 SHARED_CONNECTIONS = 4
 EPITAPH_SECONDS = 0.5
 KEEPER = "JETPROOF_KEEPER"
-CATCH_UP_WITHIN = 20.0
+CATCH_UP_WITHIN = 8.0
 PONG_WITHIN = 5.0
 TOKEN = re.compile(r"jp[0-9a-z]{12}")
 

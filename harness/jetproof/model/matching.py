@@ -118,7 +118,7 @@ def _test(name: str, argument: Value | Matcher, actual: object, env: Env) -> str
 def _number(actual: object) -> float | int | None:
     if isinstance(actual, (int, float)) and not isinstance(actual, bool):
         return actual
-    if isinstance(actual, str) and re.fullmatch(r"-?\d+", actual):
+    if isinstance(actual, str) and re.fullmatch(r"-?[0-9]{1,300}", actual):
         return int(actual)
     return None
 
@@ -183,7 +183,7 @@ def _words(name: str, expected: object) -> str:
         case "absent":
             return "absent" if expected else "present"
         case "type":
-            return f"a {expected}"
+            return f"{'an' if str(expected)[0] in 'aio' else 'a'} {expected}"
         case "match":
             return f"text matching /{expected}/"
         case "in":

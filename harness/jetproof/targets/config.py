@@ -146,7 +146,8 @@ class Accounts:
         return {"user": name, "pass": name}
 
     def render(self) -> str:
-        lines = ["accounts {"]
+        # A connection whose CONNECT is late on a busy machine is still a connection.
+        lines = ["authorization { timeout: 60 }", "accounts {"]
         for name in self.names:
             users = f"users: [{{user: {_quoted(name)}, password: {_quoted(name)}}}]"
             lines.append(f"  {_quoted(name)}: {{ jetstream: enabled, {users} }}")

@@ -15,12 +15,20 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 from jetproof.model.versions import Version
-from jetproof.targets.node import POLL_SECONDS, Node, StartError, UnplannedExit, exit_text
+from jetproof.targets.node import (
+    POLL_SECONDS,
+    STOP_SECONDS,
+    Node,
+    StartError,
+    UnplannedExit,
+    exit_text,
+)
 from jetproof.targets.ports import LOOPBACK
 from jetproof.targets.ready import read_info
 from jetproof.targets.spec import TargetSpec
@@ -146,6 +154,11 @@ class ServerNode(Node):
 
     async def _send_pause(self) -> None:
         self._signal(signal.SIGSTOP)
+        deadline = time.monotonic() + STOP_SECONDS
+        while self._process is not None and time.monotonic() < deadline:
+            if _is_stopped(self._process.pid):
+                return
+            await asyncio.sleep(POLL_SECONDS)
 
     async def _send_resume(self) -> None:
         self._signal(signal.SIGCONT)
@@ -193,3 +206,12 @@ def build_at(spec: TargetSpec) -> Path:
             hint="path:FILE names a nats-server binary, relative to the current folder",
         )
     return path
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether a process that was sent SIGSTOP has stopped: threads may run on for a moment."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True  # it is gone, or this system does not tell
+    return stat.rpartition(")")[2].split()[0] in ("T", "t", "Z")
