@@ -15,7 +15,7 @@ from jetproof.errors import JetproofError
 from jetproof.model.case import ConnectionGiven
 from jetproof.model.matching import MISSING, at_path, same
 from jetproof.model.template import render
-from jetproof.wire import Headers
+from jetproof.wire import Headers, WireTimeout
 
 REACHABLE_WITHIN = 10.0
 NOT_READY = (10005, 10008, 10023, 10074)  # no suitable peers, not available, no resources
@@ -102,6 +102,10 @@ async def _reachable(play: Play) -> None:
         if not isinstance(settings, dict) or not settings.get("subjects") or settings.get("no_ack"):
             continue
         subject = _WILDCARD.sub("jetproof-probe", settings["subjects"][0])
+        while not await _listed(play, str(play.env[name]), subject):
+            if time.monotonic() > deadline:
+                raise JetproofError(f"the cluster does not list the stream ${name}", phase="play")
+            await asyncio.sleep(0.02)
         for line in play.lines.values():
             if line.account != play.account:
                 continue  # a stranger never reaches it
@@ -117,6 +121,17 @@ async def _reachable(play: Play) -> None:
                         phase="play",
                     )
                 await asyncio.sleep(0.02)
+
+
+async def _listed(play: Play, stream: str, subject: str) -> bool:
+    """Whether the meta leader knows the stream; until it does, it says that there is none."""
+    try:
+        told = await play.session.api(
+            "$JS.API.STREAM.NAMES", {"subject": subject}, account=play.account
+        )
+    except WireTimeout:
+        return False
+    return stream in (told.get("streams") or ())
 
 
 def _echoed(value: object, actual: object) -> bool:
