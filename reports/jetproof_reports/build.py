@@ -1,10 +1,10 @@
 """Runs in, a report out: every table, the page, `summary.md` and `badge.json`.
 
-    out/
-      report.html   the page, one file
-      summary.md    for the page of a CI job
-      badge.json    for a badge
-      tables/       every table as Parquet, for whoever has further questions
+out/
+  report.html   the page, one file
+  summary.md    for the page of a CI job
+  badge.json    for a badge
+  tables/       every table as Parquet, for whoever has further questions
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from jetproof.errors import JetproofError
 from jetproof_reports.compact import writer, writing
 from jetproof_reports.history import History, KeptRun
+from jetproof_reports.ledger import explained
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,18 +46,17 @@ def build(
     runs: Sequence[Path], out: Path, *, spark: SparkSession, history: Path | None = None
 ) -> Report:
     """Read run folders (and, with a history, every run it keeps) and write the report."""
+    from jetproof_reports.report_tables import report_tables
+
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-    with keeping(runs, out, history) as (store, kept):
-        tables = dict(report_tables(spark, store, kept, whole=history is not None))
-        collected = collect(tables)
+    with keeping(runs, out, history) as kept:
+        collected = collect(report_tables(spark, kept, exact=history is None))
     return write(collected, out, kept)
 
 
 @contextmanager
-def keeping(
-    runs: Sequence[Path], out: Path, history: Path | None
-) -> Iterator[tuple[History, list[KeptRun]]]:
+def keeping(runs: Sequence[Path], out: Path, history: Path | None) -> Iterator[list[KeptRun]]:
     """The runs in a history: the one given, or one that goes away with the report."""
     if history is not None:
         store = History(history)
@@ -67,7 +67,7 @@ def keeping(
             raise JetproofError(
                 f"{history} keeps no runs", phase="load", hint="name a run folder to add"
             )
-        yield store, kept
+        yield kept
         return
     with writing(out):
         place = Path(tempfile.mkdtemp(prefix="runs-", dir=out))
@@ -75,22 +75,15 @@ def keeping(
         store = History(place)
         for run in runs:
             store.add(run)
-        yield store, store.runs()
+        yield store.runs()
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def report_tables(
-    spark: SparkSession, store: History, kept: Sequence[KeptRun], *, whole: bool
-) -> Iterator[tuple[str, DataFrame]]:
-    """Every table of a report, by name, not yet computed."""
-    from jetproof_reports.report_tables import of_history, of_runs
-
-    yield from (of_history(spark, store, kept) if whole else of_runs(spark, kept)).items()
-
-
 def collect(tables: Mapping[str, DataFrame]) -> dict[str, pa.Table]:
-    return {name: table.toArrow() for name, table in tables.items()}
+    """Every table computed; the ledger's own words are put next to the deviations."""
+    collected = {name: table.toArrow() for name, table in tables.items()}
+    return collected | {"deviations": explained(collected["deviations"])}
 
 
 def write(collected: Mapping[str, pa.Table], out: Path, kept: Sequence[KeptRun]) -> Report:

@@ -89,7 +89,7 @@ def _parse(text: str) -> _Kind:
             depth -= 1
         elif char == "," and depth == 0:
             part = inner[start:place]
-            field, colon, kind = part.partition(":") if name == "struct" else ("", "", part)
+            field, _, kind = part.partition(":") if name == "struct" else ("", "", part)
             parts.append((field, _parse(kind)))
             start = place + 1
     return name, parts

@@ -6,86 +6,78 @@ A report over a hundred runs so reads a hundred small tables, and not their fram
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
 from jetproof_reports.history import History, KeptRun
 from jetproof_reports.reading import Sources, location, read_files, read_sources
-from jetproof_reports.schemas import DERIVED
+from jetproof_reports.schemas import CELL_KEY, DERIVED
 from jetproof_reports.tables import coverage, fingerprints, latency
 from jetproof_reports.tables.cells import cells
+from jetproof_reports.tables.common import DIFFERS, ERROR
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+FRAMES_KEPT = 200
 NAME = "derived-1"
 """The number is raised when a table's meaning changes: older ones are then computed again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """The derived tables of one or more runs."""
-
-    cells: DataFrame
-    transcripts: DataFrame
-    latency_hist: DataFrame
-    errors_seen: DataFrame
-    fields_seen: DataFrame
-    evidence: DataFrame
+Tables = dict[str, "DataFrame"]
 
 
-def derive(sources: Sources) -> Derived:
+def derive(sources: Sources) -> Tables:
     """Compute them; nothing is kept."""
     marks = fingerprints.transcripts_of(sources.frames).persist()
     one = marks.groupBy("run_id", "fingerprint").agg(F.first("transcript").alias("transcript"))
     timed = latency.samples(sources.checks, sources.frames)
-    return Derived(
-        cells=cells(sources.cells, marks),
-        transcripts=one,
-        latency_hist=latency.latency_hist(timed),
-        errors_seen=coverage.errors_seen(sources.frames),
-        fields_seen=coverage.fields_seen(sources.frames),
-        evidence=sources.checks.where(~F.col("ok")),
-    )
+    return {
+        "cells": cells(sources.cells, marks),
+        "transcripts": one,
+        "latency_hist": latency.latency_hist(timed),
+        "errors_seen": coverage.errors_seen(sources.frames),
+        "fields_seen": coverage.fields_seen(sources.frames),
+        "evidence": sources.checks.where(~F.col("ok")),
+        "frames": _frames_behind(sources),
+    }
 
 
-def read_derived(spark: SparkSession, history: History, runs: Sequence[KeptRun]) -> Derived:
-    """The derived tables of these runs, computed first for those that lack them."""
-    missing = [run for run in runs if not (run.folder / NAME).is_dir()]
+def read_derived(
+    spark: SparkSession, runs: Sequence[KeptRun], names: Sequence[str] = tuple(DERIVED)
+) -> Tables:
+    """These derived tables of these runs, computed first where a run lacks one."""
+    missing = [
+        run for run in runs if not all((run.folder / NAME / name).is_dir() for name in names)
+    ]
     if missing:
-        _keep(history, missing, derive(read_sources(spark, [run.folder for run in missing])))
-    return Derived(
-        **{
-            name: read_files(spark, columns, [run.folder / NAME / name for run in runs])
-            for name, columns in DERIVED.items()
-        }
-    )
+        made = derive(read_sources(spark, [run.folder for run in missing]))
+        _keep(missing, {name: made[name] for name in names})
+    return {
+        name: read_files(spark, DERIVED[name], [run.folder / NAME / name for run in runs])
+        for name in names
+    }
 
 
-def _keep(history: History, runs: Sequence[KeptRun], made: Derived) -> None:
+def _frames_behind(sources: Sources) -> DataFrame:
+    """The frames as they were, for cells that somebody will want to look into."""
+    wanted = sources.cells.where(F.col("verdict").isin(*DIFFERS, ERROR)).select(*CELL_KEY)
+    some = sources.frames.where(F.col("index") <= FRAMES_KEPT)
+    return some.join(F.broadcast(wanted), list(CELL_KEY), "left_semi")
+
+
+def _keep(runs: Sequence[KeptRun], made: Tables) -> None:
     """Write all runs' tables in one go, then move each run's into its folder."""
+    history = History(runs[0].folder.parent)
     with history.placing() as place:
-        for field in fields(made):
-            table: DataFrame = getattr(made, field.name).select(*DERIVED[field.name])
+        for name, table in made.items():
             # The run's id is the folder's name and a column, as in every other file.
-            table.withColumn("of", F.col("run_id")).repartition("of").write.partitionBy(
-                "of"
-            ).option("compression", "zstd").parquet(location(place / field.name))
+            parted = table.select(*DERIVED[name]).withColumn("of", F.col("run_id"))
+            output = parted.repartition(len(runs), "of").write.partitionBy("of")
+            output.option("compression", "zstd").parquet(location(place / name))
         for run in runs:
-            _move(place, run, history)
-
-
-def _move(place: Path, run: KeptRun, history: History) -> None:
-    whole = place / run.run_id
-    whole.mkdir()
-    for name in DERIVED:
-        part = place / name / f"of={run.run_id}"
-        target = whole / name
-        if part.is_dir():
-            part.rename(target)
-        else:
-            target.mkdir()
-    history.put_derived(whole, run.run_id, NAME)
+            for name in made:
+                part = place / name / f"of={run.run_id}"
+                part.mkdir(exist_ok=True)  # a run without such rows
+                history.put_derived(part, run.run_id, f"{NAME}/{name}")

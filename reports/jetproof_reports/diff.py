@@ -44,7 +44,9 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class Chosen:
+    """A side that exists: its runs, and the values that its cells have in matched columns."""
+
     side: Side
     runs: tuple[str, ...]
     values: dict[str, frozenset[Any]]
@@ -124,23 +126,27 @@ def gathered(a: Side, b: Side, history: Path | None) -> Iterator[tuple[list[Kept
 
 def compare(spark: SparkSession, kept: Sequence[KeptRun], a: Side, b: Side) -> Compared:
     """The rows of `regressions` between two sides, worst first, and the transcripts they name."""
-    from jetproof_reports.derive import derive
-    from jetproof_reports.reading import read_sources
+    from jetproof_reports.derive import read_derived
+    from jetproof_reports.report_tables import steadied
+
+    chosen = choose(a, kept), choose(b, kept)
+    made = read_derived(spark, kept, ("cells", "transcripts"))
+    cells = steadied(made["cells"], made["transcripts"]).persist()
+    rows = differences(cells, *chosen)
+    return Compared(rows, _transcripts(cells, made["transcripts"], rows))
+
+
+def differences(cells: DataFrame, a: Chosen, b: Chosen) -> list[dict[str, Any]]:
+    """The rows of `regressions` between two parts of the cells, worst first."""
     from jetproof_reports.tables.regressions import regressions
-    from jetproof_reports.tables.stability import settled
 
-    chosen = [_choose(side, kept) for side in (a, b)]
-    made = derive(read_sources(spark, [run.folder for run in kept]))
-    cells = settled(made.cells, made.transcripts).persist()
-    rows = regressions(
-        _part(cells, chosen[0]), _part(cells, chosen[1]), a.text, b.text, matched(*chosen)
-    )
-    found = rows.toArrow().to_pylist()
-    found.sort(key=lambda row: (KINDS.index(row["kind"]), row["case"], row["topology"]))
-    return Compared(found, _transcripts(cells, made.transcripts, found))
+    table = regressions(_part(cells, a), _part(cells, b), a.side.text, b.side.text, matched(a, b))
+    rows: list[dict[str, Any]] = table.toArrow().to_pylist()
+    rows.sort(key=lambda row: (KINDS.index(row["kind"]), row["case"], row["topology"]))
+    return rows
 
 
-def matched(a: _Chosen, b: _Chosen) -> list[str]:
+def matched(a: Chosen, b: Chosen) -> list[str]:
     """By which columns cells of the two sides are the same cell."""
     free = set()
     if a.side.server and b.side.server:
@@ -164,7 +170,7 @@ def matched(a: _Chosen, b: _Chosen) -> list[str]:
     return [name for name in _MATCHED if name not in free]
 
 
-def _choose(side: Side, kept: Sequence[KeptRun]) -> _Chosen:
+def choose(side: Side, kept: Sequence[KeptRun]) -> Chosen:
     """The runs of a side, and what values its cells have: a side without cells is a mistake."""
     import pyarrow.parquet as pq
 
@@ -183,7 +189,7 @@ def _choose(side: Side, kept: Sequence[KeptRun]) -> _Chosen:
         _must_have(rows, side, f"nothing of {side.spec}@{side.revision}", told)
     cells = [row for row in rows if row["spec"] != "schemas"]
     values = {name: frozenset(row[name] for row in cells) for name in _MATCHED}
-    return _Chosen(side, tuple(run.run_id for run in runs), values)
+    return Chosen(side, tuple(run.run_id for run in runs), values)
 
 
 def _must_have(rows: Sequence[object], side: Side, what: str, there: Sequence[str]) -> None:
@@ -193,7 +199,7 @@ def _must_have(rows: Sequence[object], side: Side, what: str, there: Sequence[st
         )
 
 
-def _part(cells: DataFrame, chosen: _Chosen) -> DataFrame:
+def _part(cells: DataFrame, chosen: Chosen) -> DataFrame:
     from pyspark.sql import functions as F
 
     part = cells.where(F.col("run_id").isin(*chosen.runs))

@@ -96,10 +96,11 @@ class History:
             yield place
 
     def put_derived(self, made: Path, run_id: str, name: str) -> None:
-        """Move a run's derived tables, whole, to where reports look for them."""
+        """Move a derived table, whole, to where reports look for it; one that is there stays."""
+        target = self._place(run_id) / name
         with self._lock():
-            target = self._place(run_id) / name
             if self._place(run_id).is_dir() and not target.exists():
+                target.parent.mkdir(exist_ok=True)
                 made.rename(target)
 
     def _find(self, run_id: str) -> KeptRun | None:

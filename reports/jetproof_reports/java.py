@@ -25,7 +25,7 @@ INSTALL = (
     "macOS: `brew install openjdk@17`), and set JAVA_HOME if it is not on the PATH; "
     "`jetproof run`, JUnit and --json need no Java"
 )
-_MAGIC = b"\xa8\xba\x0b\xf0"  # of an archive that was written to its end, in this byte order
+_MAGIC = b"\xa8\xab\x0b\xf0"  # of an archive that was written to its end, in this byte order
 _SETTLED_SECONDS = 60.0
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from jetproof_reports.derive import Derived, derive, read_derived
-from jetproof_reports.history import History, KeptRun
+from jetproof_reports.derive import Tables, read_derived
+from jetproof_reports.history import KeptRun
 from jetproof_reports.reading import read_files, read_sources
 from jetproof_reports.schemas import CLAUSES, EVIDENCE, FINGERPRINTS, RUNS
 from jetproof_reports.tables import coverage, latency, regressions
@@ -19,41 +19,39 @@ from jetproof_reports.tables.first_change import first_change
 from jetproof_reports.tables.flakiness import flakiness
 from jetproof_reports.tables.matrix import matrix
 from jetproof_reports.tables.positions import positions
-from jetproof_reports.tables.stability import settled
+from jetproof_reports.tables.stability import as_they_are, settled, weighed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Tables = dict[str, "DataFrame"]
 
+def report_tables(spark: SparkSession, kept: Sequence[KeptRun], *, exact: bool) -> Tables:
+    """Every table of a report, by name, not yet computed.
 
-def of_runs(spark: SparkSession, kept: Sequence[KeptRun]) -> Tables:
-    """From the runs themselves: exact percentiles, nothing kept."""
-    sources = read_sources(spark, [run.folder for run in kept])
-    made = derive(sources)
-    timed = latency.samples(sources.checks, sources.frames)
-    times = latency.latency(timed, made.latency_hist)
-    return _tables(made, sources.clauses, sources.runs, times, runs_count=len(kept))
-
-
-def of_history(spark: SparkSession, store: History, kept: Sequence[KeptRun]) -> Tables:
-    """From what each run left behind: frames and checks are read once in a run's life."""
-    made = read_derived(spark, store, kept)
+    Frames and checks are read once in a run's life, to derive its own tables; only `exact`
+    percentiles need them again.
+    """
+    made = read_derived(spark, kept)
     runs = read_files(spark, RUNS, [run.folder / "run.parquet" for run in kept])
     clauses = read_files(spark, CLAUSES, [run.folder / "clauses.parquet" for run in kept])
-    times = latency.latency_of_hist(made.latency_hist)
-    return _tables(made, clauses, runs, times, runs_count=len(kept))
+    if exact:
+        sources = read_sources(spark, [run.folder for run in kept])
+        times = latency.latency(
+            latency.samples(sources.checks, sources.frames), made["latency_hist"]
+        )
+    else:
+        times = latency.latency_of_hist(made["latency_hist"])
+    return _tables(made, clauses, runs, times, several=len(kept) > 1)
 
 
 def _tables(
-    made: Derived, clauses: DataFrame, runs: DataFrame, times: DataFrame, *, runs_count: int
+    made: Tables, clauses: DataFrame, runs: DataFrame, times: DataFrame, *, several: bool
 ) -> Tables:
-    cells = settled(made.cells, made.transcripts) if runs_count > 1 else _alone(made.cells)
-    cells = cells.persist()
+    cells = steadied(made["cells"], made["transcripts"]).persist()
     latest = latest_of(cells).persist()
     releases = latest.select("server", "release_key").distinct()
     changes = regressions.between_releases(latest)
-    if runs_count > 1:
+    if several:
         changes = changes.unionByName(regressions.between_runs(cells))
     return {
         "runs": runs,
@@ -61,28 +59,29 @@ def _tables(
         "matrix": matrix(latest),
         "regressions": changes,
         "coverage": coverage.coverage(clauses, runs, latest),
-        "coverage_errors": coverage.coverage_errors(made.errors_seen, releases),
-        "coverage_schemas": coverage.coverage_schemas(latest, made.evidence),
-        "coverage_fields": coverage.coverage_fields(made.fields_seen, releases),
+        "coverage_errors": coverage.coverage_errors(made["errors_seen"], releases),
+        "coverage_schemas": coverage.coverage_schemas(latest, made["evidence"]),
+        "coverage_fields": coverage.coverage_fields(made["fields_seen"], releases),
         "flakiness": flakiness(cells),
         "latency": times,
         "first_change": first_change(latest),
-        "fingerprints": _fingerprints(latest, made.transcripts),
+        "fingerprints": _fingerprints(latest, made["transcripts"]),
         "positions": positions(latest),
         "deviations": deviations(latest),
-        "evidence": _evidence(latest, made.evidence),
+        "evidence": _evidence(latest, made["evidence"]),
+        "frames": made["frames"].join(latest.select("run_id", "cell_no"), ["run_id", "cell_no"]),
     }
 
 
-def _alone(cells: DataFrame) -> DataFrame:
-    """One run alone cannot tell what is unsteady."""
-    return cells.withColumns(
-        {
-            "wire": F.col("fingerprint"),
-            "runs": F.lit(1).cast("bigint"),
-            "stable": F.lit(None).cast("boolean"),
-        }
-    )
+def steadied(cells: DataFrame, transcripts: DataFrame) -> DataFrame:
+    """The cells with fingerprints that can be compared.
+
+    Looks first whether anything is unsteady: mostly nothing is, and then most of the work falls away.
+    """
+    known = weighed(cells).persist()
+    if known.where("shaky").isEmpty():
+        return as_they_are(known)
+    return settled(known, transcripts)
 
 
 def _fingerprints(latest: DataFrame, transcripts: DataFrame) -> DataFrame:
@@ -91,9 +90,7 @@ def _fingerprints(latest: DataFrame, transcripts: DataFrame) -> DataFrame:
     nth = Window.partitionBy("fingerprint").orderBy("case", "topology", "release_key", "run_id")
     first = marked.withColumn("nth", F.row_number().over(nth))
     shown = F.when(F.col("nth") == 1, F.col("wire")).alias("wire")
-    rows = first.select(
-        "run_id", shown, *(name for name in FINGERPRINTS if name != "transcript")
-    )
+    rows = first.select("run_id", shown, *(name for name in FINGERPRINTS if name != "transcript"))
     known = transcripts.select("run_id", F.col("fingerprint").alias("wire"), "transcript")
     return rows.join(known, ["run_id", "wire"], "left").select(*FINGERPRINTS)
 

@@ -192,6 +192,7 @@ DERIVED: dict[str, Columns] = {
     "errors_seen": ERRORS_SEEN,
     "fields_seen": FIELDS_SEEN,
     "evidence": EVIDENCE,
+    "frames": FRAMES,
 }
 
 # -- computed for a report ---------------------------------------------------------------------------

@@ -93,10 +93,10 @@ def _wire(
 
     if row["kind"] != "changed-on-the-wire":
         return
-    texts = [
+    before, after = (
         [_line(line) for line in transcripts.get(row[f"fingerprint_{side}"], ())] for side in "ab"
-    ]
-    for line in difflib.unified_diff(*texts, lineterm="", n=0):
+    )
+    for line in difflib.unified_diff(before, after, lineterm="", n=0):
         if line[:1] in "+-" and line[:3] not in ("---", "+++"):
             look = "red" if line[0] == "-" else "green"
             yield f"      {paint.style(visible(line, _SHOWN), look)}"
@@ -108,4 +108,3 @@ def _line(line: Mapping[str, Any]) -> str:
     parts = [line[name] for name in ("step", "dir", "op", "subject")]
     parts += [status, line["description"], headers, line["payload"], line["note"]]
     return " ".join(str(part) for part in parts if part)
-

@@ -43,6 +43,17 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"jetproof {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (run, list_cases, clauses, validate, report, diff, replay, mutate, doctor, schema):
+    for command in (
+        run,
+        list_cases,
+        clauses,
+        validate,
+        report,
+        diff,
+        replay,
+        mutate,
+        doctor,
+        schema,
+    ):
         command.add_parser(commands)
     return parser

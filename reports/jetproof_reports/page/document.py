@@ -1,7 +1,7 @@
 """`document`: what the page holds, made of plain rows.
 
-    head      what the first view needs: rows, columns, one letter a verdict, and by number what many
-              cells share (reasons, positions, fingerprints)
+    head      what the first view needs: rows, columns, one letter a verdict, and by number what
+              many cells share (reasons, positions, fingerprints)
     tables    the rows of the other views
     evidence  by suite: transcripts, expectations that did not hold, server logs
 
@@ -108,7 +108,8 @@ class _Maker:
         }
         clauses: list[list[int]] = []
         for of in self.rows:
-            letters, named = [], []
+            letters: list[str] = []
+            named: list[str] = []
             for _, server, provider in self.columns:
                 key = (*_shared(of), server, provider)
                 row = by_key.get(key)

@@ -1,7 +1,7 @@
 """What stands behind a cell, filed by suite, so that opening a cell unpacks little.
 
-Equal lines of transcripts are kept once a suite. A transcript is a list of line numbers; one that was
-seen in many releases is kept once, under its fingerprint.
+Equal lines of transcripts are kept once a suite. A transcript is a list of line numbers; one that
+was seen in many releases is kept once, under its fingerprint.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Suite:
 
     def plain(self) -> Plain:
         return {
-            "lines": [list(line) for line in self.lines.values],
+            "lines": [_listed(line) for line in self.lines.values],
             "transcripts": self.transcripts,
             "raw": self.raw,
             "checks": self.checks,
@@ -76,7 +76,7 @@ def _transcripts(tables: Tables, blocks: Mapping[str, _Suite], fingerprints: Poo
 
 
 def _line(line: Row) -> Key:
-    values = []
+    values: list[Any] = []
     for name in LINE:
         if name == "headers":
             values.append(_headers(line.get(name)))
@@ -85,6 +85,11 @@ def _line(line: Row) -> Key:
         else:
             values.append(text(line.get(name)))
     return tuple(values)
+
+
+def _listed(line: Key) -> list[Any]:
+    """A line as JSON has it, without tuples."""
+    return [[list(pair) for pair in value] if isinstance(value, tuple) else value for value in line]
 
 
 def _headers(headers: object) -> Key | None:
@@ -107,7 +112,7 @@ def _checks(
         key = by_number.get((run, row.get("cell_no"))) or by_name.get((run, row.get("cell")))
         if key is None or key not in numbers or row.get("ok"):
             continue
-        told = [text(row.get(name)) for name in ("step", "iteration", "kind", "path")]
+        told: list[Any] = [text(row.get(name)) for name in ("step", "iteration", "kind", "path")]
         told += [text(row.get("expected")), row.get("actual")]
         blocks[_suite(key)].checks.setdefault(str(numbers[key]), []).append(told)
 

@@ -28,7 +28,8 @@ class Trim:
         frames = "" if self.raw else ", frames with their times are left out"
         return (
             f"To keep this page small, payloads are cut at {self.payload} characters, transcripts "
-            f"at {self.lines} lines and server logs at {self.log}{frames}. The run's own files have all."
+            f"at {self.lines} lines and server logs at {self.log}{frames}. "
+            "The run's own files have all."
         )
 
 

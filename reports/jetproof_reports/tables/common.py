@@ -1,9 +1,7 @@
-"""What tables share: verdicts as maps, sides that may be null, the newest row of each cell."""
+"""What tables share: which verdicts are verdicts, counts by verdict, positions as text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
@@ -11,9 +9,10 @@ from pyspark.sql import functions as F
 from jetproof.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
-NO_VERDICT = (Verdict.NOT_APPLICABLE.value, Verdict.ERROR.value)
+ERROR = Verdict.ERROR.value
+NO_VERDICT = (Verdict.NOT_APPLICABLE.value, ERROR)
 DIFFERS = tuple(v.value for v in (Verdict.FAIL, Verdict.STALE, Verdict.KNOWN, Verdict.WARN))
 """Verdicts that say: it does not do what the text says (whether anybody minds or not)."""
 
@@ -50,21 +49,7 @@ def position_text(position: str = "position") -> Column:
 
 def by_release(server: str = "server", key: str = "release_key") -> Column:
     """An aggregate: the distinct servers, oldest first."""
-    pairs = F.array_sort(F.collect_set(F.struct(F.col(key).alias("key"), F.col(server).alias("of"))))
-    return F.array_distinct(F.transform(pairs, lambda pair: pair["of"]))
-
-
-def same(left: DataFrame, right: DataFrame, names: Sequence[str]) -> Column:
-    """A join's condition on columns of which some may be null (a server has no client)."""
-    return reduce(lambda a, b: a & b, (left[name].eqNullSafe(right[name]) for name in names))
-
-
-def joined(left: DataFrame, right: DataFrame, names: Sequence[str], how: str) -> DataFrame:
-    """A join on columns that may be null, each of them once in the result."""
-    renamed = right.withColumnsRenamed({name: f"{name}__right" for name in names})
-    condition = reduce(
-        lambda a, b: a & b,
-        (F.col(name).eqNullSafe(F.col(f"{name}__right")) for name in names),
+    pairs = F.array_sort(
+        F.collect_set(F.struct(F.col(key).alias("key"), F.col(server).alias("of")))
     )
-    result = left.join(renamed, condition, how)
-    return result.drop(*(f"{name}__right" for name in names))
+    return F.array_distinct(F.transform(pairs, lambda pair: pair["of"]))

@@ -27,53 +27,80 @@ _TEXT = (
     (r"(?<![0-9])1[0-9]{18}(?![0-9])", "<nanoseconds>"),
     # How much is pending when a message leaves depends on how fast it was asked for.
     (r"(\$JS\.ACK\.[^ ]+\.<nanoseconds>)\.[0-9]+", "$1.<pending>"),
-    (r"jetproof-[0-9a-f]{6,}", "<cluster>"),
 )  # fmt: skip
+# What to look for before a pattern is tried, the pattern, and what stands there instead.
 _JSON = (
-    (r'"(_nats\.ver|ver|version|server_version)":"[^"]*"', '"$1":"<version>"'),
-    (r'"_nats\.level":"[0-9]+"', '"_nats.level":"<level>"'),
-    (r'"leader":"[^"]*"', '"leader":"<node>"'),
-    (r'"replicas":\[[^\]]*\]', '"replicas":<replicas>'),
-    (r'"raft_group":"[^"]*"', '"raft_group":"<group>"'),
-    (r'"(active|last_active|elapsed|last)":[0-9]+', '"$1":<duration>'),
+    ("ver", r'"(_nats\.ver|ver|version|server_version)":"[^"]*"', '"$1":"<version>"'),
+    ("_nats.level", r'"_nats\.level":"[0-9]+"', '"_nats.level":"<level>"'),
+    ('"leader":', r'"leader":"[^"]*"', '"leader":"<node>"'),
+    ('"replicas":', r'"replicas":\[[^\]]*\]', '"replicas":<replicas>'),
+    ('"raft_group":', r'"raft_group":"[^"]*"', '"raft_group":"<group>"'),
+    ('"cluster":', r'("cluster":\{"name":)"[^"]*"', '$1"<cluster>"'),
+    ("active", r'"(active|last_active)":[0-9]+', '"$1":<duration>'),
+    # Every release adds settings to what a stream's information repeats; no case asked for it there.
+    (
+        "_info_response",
+        r'"config":\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}',
+        '"config":<config>',
+    ),
 )
-# Every release adds settings to what a stream's information repeats; no case asked for it there.
-_CONFIG = r'"config":\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}'
-_INFO = r"api\.v1\.(stream|consumer)_info_response"
+_STORED = ("hdrs", "data")
 _NODE = (r"\bn[1-9]\b", "<node>")
+_KEPT = (
+    "run_id", "cell_no", "index", "step", "dir", "connection", "op", "subject", "reply", "status",
+    "description", "headers", "payload", "note", "inbox",
+)  # fmt: skip
 
 
 def normalised(frames: DataFrame) -> DataFrame:
-    """The frames with placeholders in every text that a run makes up."""
-    payload = _payload()
-    info = payload.rlike(_INFO)
-    return frames.select(
-        "run_id",
-        "cell_no",
-        "index",
-        "step",
-        F.col("direction").alias("dir"),
-        "connection",
-        "op",
-        _plain(F.col("subject")).alias("subject"),
-        _plain(F.col("reply")).alias("reply"),
-        "status",
-        _plain(F.col("description")).alias("description"),
-        F.transform(
-            "headers",
-            lambda header: F.struct(
-                _plain(header["name"]).alias("name"), _plain(header["value"]).alias("value")
+    """The frames with placeholders in every text that a run makes up.
+
+    In steps that each name a column once: Spark would otherwise copy the text of an expression into
+    every place that uses it, and plan for longer than it computes.
+    """
+    sent, received = F.col("direction") == ">", F.col("direction") == "<"
+    named = frames.withColumns(
+        {
+            "dir": F.col("direction"),
+            # Who asked: a reply belongs to the step of its request, whenever it comes.
+            "inbox": F.when(sent, F.nullif("reply", F.lit(""))).when(received, F.col("subject")),
+            "payload": F.coalesce(
+                "payload", F.concat(F.lit("base64:"), F.col("payload_b64")), F.lit("")
             ),
-        ).alias("headers"),
-        F.when(info, F.regexp_replace(payload, _CONFIG, '"config":<config>'))
-        .otherwise(payload)
-        .alias("payload"),
-        F.regexp_replace(_plain(F.col("note")), *_NODE).alias("note"),
-        # Who asked: a reply belongs to the step of its request, whenever it comes.
-        F.when(F.col("direction") == ">", F.nullif("reply", F.lit("")))
-        .when(F.col("direction") == "<", F.col("subject"))
-        .alias("inbox"),
+        }
     )
+    for key in _STORED:
+        named = _opened(named, key)
+    plain = named.withColumns(
+        {
+            **{
+                name: _plain(F.col(name)) for name in ("subject", "reply", "description", "payload")
+            },
+            "headers": F.transform("headers", _plain_header),
+            "note": F.regexp_replace(_plain(F.col("note")), *_NODE),
+        }
+    )
+    for condition, pattern, instead in _JSON:
+        replaced = F.regexp_replace("payload", pattern, instead)
+        wanted = F.col("payload").contains(condition)
+        plain = plain.withColumn("payload", F.when(wanted, replaced).otherwise(F.col("payload")))
+    return plain.select(*_KEPT)
+
+
+def _opened(frames: DataFrame, key: str) -> DataFrame:
+    """What a stored message carries as base64, readable: names that a run made up are in it."""
+    coded = F.regexp_extract("payload", rf'"{key}":"([A-Za-z0-9+/=]+)"', 1)
+    text = F.make_valid_utf8(F.try_to_binary(F.col("coded"), F.lit("base64")).cast("string"))
+    quoted = F.regexp_replace(F.regexp_replace(text, '["\\\\]', "'"), "\r?\n", " ")
+    mark = F.lit(f'"{key}":"')
+    opened = F.replace(
+        F.col("payload"),
+        F.concat(mark, F.col("coded")),
+        F.concat(mark, F.coalesce(quoted, "coded")),
+    )
+    found = frames.withColumn("coded", F.when(F.col("payload").contains(mark), coded))
+    payload = F.when(F.col("coded") != "", opened).otherwise(F.col("payload"))
+    return found.withColumn("payload", payload).drop("coded")
 
 
 def shown(text: Column) -> Column:
@@ -84,26 +111,8 @@ def shown(text: Column) -> Column:
     ).otherwise(text)
 
 
-def _payload() -> Column:
-    """The payload as text; the header block that a stored message carries as base64 is opened."""
-    text = F.coalesce("payload", F.concat(F.lit("base64:"), "payload_b64"), F.lit(""))
-    for key in ("hdrs", "data"):
-        coded = F.regexp_extract(text, rf'"{key}":"([A-Za-z0-9+/=]+)"', 1)
-        opened = F.make_valid_utf8(F.try_to_binary(coded, F.lit("base64")).cast("string"))
-        quoted = F.regexp_replace(F.regexp_replace(opened, '["\\\\]', "'"), "\r\n", "\\\\\\\\r\\\\\\\\n")
-        text = F.when(
-            coded != "",
-            F.replace(
-                text,
-                F.concat(F.lit(f'"{key}":"'), coded, F.lit('"')),
-                F.concat(F.lit(f'"{key}":"'), F.coalesce(quoted, coded), F.lit('"')),
-            ),
-        ).otherwise(text)
-    text = _plain(text)
-    replaced = text
-    for pattern, instead in _JSON:
-        replaced = F.regexp_replace(replaced, pattern, instead)
-    return F.when(F.startswith(text, F.lit("{")), replaced).otherwise(text)
+def _plain_header(header: Column) -> Column:
+    return F.struct(_plain(header["name"]).alias("name"), _plain(header["value"]).alias("value"))
 
 
 def _plain(text: Column) -> Column:

@@ -57,7 +57,9 @@ def between_runs(cells: DataFrame) -> DataFrame:
 
 def _chain(rows: DataFrame, order: object, label: str) -> DataFrame:
     row = F.struct(*_facts())
-    pairs = rows.select("case", "topology", "client", row.alias("b"), F.lag(row).over(order).alias("a"))
+    pairs = rows.select(
+        "case", "topology", "client", row.alias("b"), F.lag(row).over(order).alias("a")
+    )
     pairs = pairs.where(F.col("a").isNotNull())
     return _told(pairs, F.col(f"a.{label}"), F.col(f"b.{label}"))
 
@@ -99,9 +101,7 @@ def _kind() -> Column:
             was & now & ((a["reason"] != b["reason"]) | (a["verdict"] != b["verdict"])),
             "changed-reason",
         )
-        .when(
-            (a["position"] != b["position"]) | (a["verdict"] != b["verdict"]), "changed-position"
-        )
+        .when((a["position"] != b["position"]) | (a["verdict"] != b["verdict"]), "changed-position")
         .when(wire, "changed-on-the-wire")
     )
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from jetproof_reports.schemas import CONTENT
-from jetproof_reports.tables.common import decided, joined
+from jetproof_reports.schemas import CELL_KEY, CONTENT
+from jetproof_reports.tables.common import decided
 from jetproof_reports.tables.fingerprints import GIVEN, HASH_LENGTH, not_setup
 
 if TYPE_CHECKING:
@@ -22,90 +22,86 @@ if TYPE_CHECKING:
 
 RUNS = 3
 _CASE = ("case", "case_hash", "topology", "client")
-_TRANSCRIPT = ("run_id", "fingerprint")
-_LEAF = (
-    r'"((?:[^"\\]|\\.)+)":\s*("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null|\[\]|\{\}|<[a-z]+>)'
-)
+_HEAD = ("step", "dir", "connection", "op", "subject")
+_LEAF = r'"((?:[^"\\]|\\.)+)":\s*("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null|\[\]|\{\}|<[a-z]+>)'
 _LEAF_KEY = r'^"((?:[^"\\]|\\.)+)":'
 
 
-def compared(cells: DataFrame) -> DataFrame:
-    """The cells whose transcripts are compared: last attempts of the newest runs of a content."""
-    played = cells.where(decided() & F.col("fingerprint").isNotNull())
+def weighed(cells: DataFrame) -> DataFrame:
+    """The cells, with `runs` (how many were compared), `stable`, `recent` and `shaky`.
+
+    `shaky` marks every cell of a case that was unsteady on some server: its fingerprints have to be
+    settled. The last attempts of the newest runs are what is compared.
+    """
     attempt = Window.partitionBy(*CONTENT, "run_id").orderBy(F.desc("attempt"))
-    age = Window.partitionBy(*CONTENT).orderBy(F.desc("run_at"), F.desc("run_id"))
-    last = played.withColumn("again", F.row_number().over(attempt)).where("again = 1")
-    recent = last.withColumn("age", F.row_number().over(age)).where(F.col("age") <= RUNS)
-    return recent.drop("again", "age")
-
-
-def steadiness(recent: DataFrame) -> DataFrame:
-    """By content: over how many runs it was compared, and whether nothing differed."""
-    counts = recent.groupBy(*CONTENT).agg(
-        F.count("*").alias("runs"), F.count_distinct("fingerprint").alias("kinds")
+    newest = Window.partitionBy(*CONTENT).orderBy(F.desc("run_at"), F.desc("run_id"))
+    content = Window.partitionBy(*CONTENT)
+    told = decided() & F.col("fingerprint").isNotNull()
+    counts = cells.withColumn("again", F.row_number().over(attempt)).withColumn(
+        "counts", (told & (F.col("again") == 1)).cast("int")
     )
-    return counts.withColumn("stable", F.when(F.col("runs") > 1, F.col("kinds") == 1))
+    aged = counts.withColumn("age", F.sum("counts").over(newest))
+    recent = aged.withColumn("recent", (F.col("counts") == 1) & (F.col("age") <= RUNS))
+    mark = F.when(F.col("recent"), F.col("fingerprint"))
+    compared = recent.withColumns(
+        {
+            "runs": F.sum(F.col("recent").cast("bigint")).over(content),
+            "steady": F.min(mark).over(content) == F.max(mark).over(content),
+        }
+    )
+    return compared.withColumns(
+        {
+            "stable": F.when(F.col("runs") > 1, F.col("steady")),
+            "shaky": F.max(~F.coalesce("steady", F.lit(True))).over(Window.partitionBy(*_CASE)),
+        }
+    ).drop("again", "counts", "age", "steady")
 
 
 def settled(cells: DataFrame, transcripts: DataFrame) -> DataFrame:
-    """The cells, with `fingerprint` free of what is unsteady, `runs` and `stable`."""
-    recent = compared(cells)
-    steady = steadiness(recent)
-    shaky = steady.where("kinds > 1").select(*_CASE).distinct()
-    pairs = joined(cells.where(F.col("fingerprint").isNotNull()), shaky, _CASE, "left_semi")
-    seen = pairs.select(*_CASE, *_TRANSCRIPT).distinct()
-    atoms = _atoms(seen.join(transcripts, list(_TRANSCRIPT)))
-    measured = joined(
-        recent.select(*CONTENT, *_TRANSCRIPT), atoms, (*_CASE, *_TRANSCRIPT), "inner"
+    """Weighed cells whose `fingerprint` is free of what is unsteady; `wire` is what it was."""
+    shaky = cells.where(F.col("shaky") & F.col("fingerprint").isNotNull())
+    told = shaky.select(*CONTENT, *CELL_KEY, "fingerprint", "recent", "runs")
+    atoms = _atoms(told.join(transcripts, ["run_id", "fingerprint"]))
+    place, everywhere = Window.partitionBy(*CONTENT, "slot"), Window.partitionBy(*_CASE, "slot")
+    value = F.when(F.col("recent"), F.col("value"))
+    seen = F.sum(F.col("recent").cast("int")).over(place)
+    differs = F.min(value).over(place) != F.max(value).over(place)
+    missing = (seen > 0) & (seen < F.col("runs"))
+    judged = atoms.withColumn("differs", missing | F.coalesce(differs, F.lit(False)))
+    kept = judged.withColumn("unsteady", F.max("differs").over(everywhere))
+    parts = F.collect_list(F.when(~F.col("unsteady"), F.concat_ws("=", "slot", "value")))
+    mark = F.substring(F.sha2(F.concat_ws("\n", F.array_sort(parts)), 256), 1, HASH_LENGTH)
+    again = kept.groupBy(*CELL_KEY).agg(mark.alias("settled"))
+    return (
+        cells.withColumn("wire", F.col("fingerprint"))
+        .join(again, list(CELL_KEY), "left")
+        .withColumn("fingerprint", F.coalesce("settled", "fingerprint"))
+        .drop("settled", "recent", "shaky")
     )
-    by_slot = measured.groupBy(*CONTENT, "slot").agg(
-        F.count_distinct("run_id").alias("in_runs"), F.count_distinct("value").alias("values")
-    )
-    unsteady = (
-        joined(by_slot, steady.where("runs > 1").select(*CONTENT, "runs"), CONTENT, "inner")
-        .where("in_runs < runs or values > 1")
-        .select(*_CASE, "slot")
-        .distinct()
-    )
-    kept = joined(atoms, unsteady, (*_CASE, "slot"), "left_anti")
-    told = F.concat_ws("\n", F.array_sort(F.collect_list(F.concat_ws("=", "slot", "value"))))
-    renamed = seen.alias("seen")
-    again = kept.groupBy(*_CASE, *_TRANSCRIPT).agg(
-        F.substring(F.sha2(told, 256), 1, HASH_LENGTH).alias("settled")
-    )
-    again = joined(renamed, again, (*_CASE, *_TRANSCRIPT), "left").withColumn(
-        "settled", F.coalesce("settled", F.substring(F.sha2(F.lit(""), 256), 1, HASH_LENGTH))
-    )
-    result = joined(cells, again, (*_CASE, *_TRANSCRIPT), "left")
-    result = result.withColumns(
-        {
-            "wire": F.col("fingerprint"),
-            "fingerprint": F.coalesce("settled", "fingerprint"),
-        }
-    ).drop("settled")
-    return joined(result, steady.select(*CONTENT, "runs", "stable"), CONTENT, "left")
+
+
+def as_they_are(cells: DataFrame) -> DataFrame:
+    """Weighed cells of which none is shaky."""
+    return cells.withColumn("wire", F.col("fingerprint")).drop("recent", "shaky")
 
 
 def _atoms(transcripts: DataFrame) -> DataFrame:
     """Slots and values of the lines that count; a slot is a place that a value can differ in."""
-    lines = transcripts.select(
-        *_CASE, *_TRANSCRIPT, F.posexplode("transcript").alias("place", "line")
-    ).where((F.col("line.step") != GIVEN) & not_setup("line.subject"))
-    head = ("step", "dir", "connection", "op", "subject")
-    frame = Window.partitionBy(
-        *_CASE, *_TRANSCRIPT, *(F.col(f"line.{name}") for name in head)
-    ).orderBy("place")
-    named = lines.withColumn("nth", F.row_number().over(frame).cast("string"))
-    slot = F.concat_ws("|", *(F.col(f"line.{name}") for name in head), "nth")
-    exploded = named.withColumn("slot", slot).withColumn("atom", F.explode(_parts()))
-    nth = Window.partitionBy(*_CASE, *_TRANSCRIPT, "slot", "atom.name").orderBy("atom.place")
-    numbered = exploded.withColumn("again", F.row_number().over(nth).cast("string"))
-    return numbered.select(
-        *_CASE,
-        *_TRANSCRIPT,
-        F.concat_ws("|", "slot", "atom.name", "again").alias("slot"),
-        F.col("atom.value").alias("value"),
+    kept = [name for name in transcripts.columns if name != "transcript"]
+    lines = transcripts.select(*kept, F.posexplode("transcript").alias("place", "line")).where(
+        (F.col("line.step") != GIVEN) & not_setup("line.subject")
     )
+    head = F.concat_ws("|", *(f"line.{name}" for name in _HEAD))
+    named = lines.withColumn("head", head)
+    nth = F.row_number().over(Window.partitionBy(*CELL_KEY, "head").orderBy("place"))
+    numbered = named.withColumn("slot", F.concat_ws("|", "head", nth.cast("string")))
+    exploded = numbered.withColumn("atom", F.explode(_parts()))
+    again = F.row_number().over(
+        Window.partitionBy(*CELL_KEY, "slot", "atom.name").orderBy("atom.place")
+    )
+    apart = exploded.withColumn("again", again.cast("string"))
+    slot = F.concat_ws("|", "slot", "atom.name", "again")
+    return apart.select(*kept, slot.alias("slot"), F.col("atom.value").alias("value"))
 
 
 def _parts() -> Column:
@@ -122,7 +118,9 @@ def _parts() -> Column:
         lambda header, place: _atom(F.concat(F.lit("h:"), header["name"]), header["value"], place),
     )
     told = ("reply", "status", "description", "note")
-    head = F.concat_ws("|", *(F.coalesce(F.col(f"line.{n}").cast("string"), F.lit("")) for n in told))
+    head = F.concat_ws(
+        "|", *(F.coalesce(F.col(f"line.{n}").cast("string"), F.lit("")) for n in told)
+    )
     nowhere = F.lit(0)
     return F.when(
         document,

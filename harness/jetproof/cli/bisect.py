@@ -1,0 +1,41 @@
+"""`jetproof bisect`: the first release in which a case has another verdict."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from jetproof.cli.common import PATTERNS, add_command
+
+if TYPE_CHECKING:
+    from jetproof.cli.common import Commands
+
+
+def add_parser(commands: Commands) -> None:
+    parser = add_command(
+        commands, "bisect", "Find the first release in which a case has another verdict."
+    )
+    parser.add_argument("case", metavar="CASE", help=f"one case: {PATTERNS}")
+    parser.add_argument(
+        "-s",
+        "--servers",
+        action="append",
+        default=[],
+        metavar="TARGETS",
+        help="where to look, such as '2.12.*,2.14.*' (default: every known release)",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="RELEASE",
+        help="the release to compare with; only newer ones are looked at (default: the oldest)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look for it; 0 means that the question was answered, 3 that some verdict is missing."""
+    import asyncio
+
+    from jetproof.cli.bisect_search import execute
+
+    return asyncio.run(execute(args))

@@ -1,0 +1,218 @@
+"""The work of `jetproof matrix`: where releases run, the plans, the sinks, the end."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from jetproof.cli.common import write_json
+from jetproof.cli.matrix_playing import Matrix, Pace, Stops
+from jetproof.cli.patterns import select_cases
+from jetproof.cli.playing import Interrupts
+from jetproof.cli.running import (
+    Request,
+    Resumed,
+    _played,
+    _same_suites,
+    keep_broken,
+    resumed,
+    with_replay,
+)
+from jetproof.engine.calibrate import time_factor
+from jetproof.engine.run import RunOptions, fresh_run_id
+from jetproof.errors import JetproofError
+from jetproof.load.library import load_library
+from jetproof.model.verdict import exit_code
+from jetproof.plan import Plan, make_plan, name_of
+from jetproof.results import Run
+from jetproof.sinks import FanOut, Sink
+from jetproof.sinks.document import Document
+from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
+from jetproof.sinks.junit import JUnit
+from jetproof.sinks.matrix_console import MatrixConsole
+from jetproof.sinks.record import SCHEMA_SUITE, Record
+from jetproof.sinks.releases import Board, Expected
+from jetproof.targets.releases import known_releases
+from jetproof.targets.resolve import resolve
+from jetproof.targets.spec import Provider, TargetSpec, expand, parse_list, redacted
+
+JOBS_A_CORE = 8
+JOBS_MOST = 32
+"""One process plays all cases: more servers than this would wait for it. Shards go further."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where releases run that did not say so themselves, and the line that tells it."""
+
+    provider: Provider | None
+    heading: str
+
+
+async def execute(args: argparse.Namespace) -> int:
+    """Everything from loading to the last line."""
+    request, earlier = _asked(args)
+    library = load_library()
+    _same_suites(library, earlier)
+    selected = select_cases(library, request.selection)
+    where = await _where(args.provider, request.servers, resuming=earlier is not None)
+    targets = await resolve(placed(request.servers, where.provider))
+    request = replace(request, servers=tuple(target.name for target in targets))
+    skip = _played(earlier, selected)
+    plans = [make_plan(library, selected, [target], skip=skip) for target in targets]
+
+    run_id = earlier.id if earlier else fresh_run_id()
+    pace = Pace.of(args.jobs or default_jobs(), args.budget)
+    stops = Stops()
+    board = Board(expected(plans, earlier), min(pace.releases, len(plans)))
+    folder = _folder(args, request, earlier, run_id)
+    console = MatrixConsole(
+        sys.stderr if args.json else sys.stdout,
+        board,
+        where.heading,
+        verbose=args.verbose,
+        results=str(folder.folder),
+        stopped=lambda: stops.reason or "",
+    )
+    document, record = Document(), Record(keep_frames=0)
+    others: list[Sink] = [console, document, record]
+    if args.junit is not None:
+        try:
+            others.append(JUnit.create(args.junit))
+        except JetproofError:
+            folder.close()
+            raise
+    fan = FanOut([folder, Resumed(earlier, others)])
+    emit = with_replay(library, selected, keep_broken(earlier, fan))
+    options = RunOptions(
+        run=run_id,
+        time_factor=time_factor(),
+        command=tuple(args.command_line),
+        attempts=earlier.attempts if earlier else {},
+    )
+    interrupts = Interrupts(stops, notify=console.say)
+    matrix = Matrix(plans, library, emit, options, pace, stops)
+    try:
+        await matrix.play(interrupts, console.tick)
+    finally:
+        fan.close()
+    for failure in fan.failures:
+        console.say(str(failure))
+    code = exit_code(record.verdicts)
+    if fan.failures:
+        code = 2
+    if interrupts.exit_code is not None:
+        code = interrupts.exit_code
+    if args.json:
+        built = document.build(results=str(folder.folder), code=code)
+        write_json({**built, "provider": where.provider, "releases": board.rows()})
+    return code
+
+
+def placed(servers: Sequence[str], provider: Provider | None) -> list[str]:
+    """The targets asked for (all known releases if none), each with the provider it gets.
+
+    A name that says its provider means the same thing when the run is resumed or replayed.
+    """
+    known = known_releases()
+    specs = (
+        parse_list(list(servers))
+        if servers
+        else [TargetSpec("embedded", version=version) for version in known]
+    )
+    names: list[str] = []
+    for spec in specs:
+        if spec.url is not None:
+            names.append(spec.url)
+            continue
+        for single in expand(spec, known):
+            if provider == "container" and not single.pinned:
+                single = replace(single, provider=provider, pinned=True)
+            names.append(str(single))
+    return names
+
+
+def expected(plans: Sequence[Plan], earlier: Run | None) -> dict[str, Expected]:
+    """What every release owes, and how much of it an earlier part of the run has not played.
+
+    By the names that sinks hear: no password is in them.
+    """
+    found: dict[str, Expected] = {}
+    for plan in plans:
+        target = plan.targets[0]
+        name = redacted(target.name)
+        items = [item for group in plan.groups for item in group.items]
+        items += [dropped.item for dropped in plan.not_applicable]
+        names = {name_of(item, target) for item in items}
+        if earlier is not None:
+            names |= {
+                cell.name
+                for cell in earlier.latest
+                if cell.target == name
+                and cell.suite != SCHEMA_SUITE
+                and cell.name in earlier.completed
+            }
+        found[name] = Expected(len(names), sum(len(group.items) for group in plan.groups))
+    return found
+
+
+def default_jobs() -> int:
+    """So many server processes at the same time as this machine's cores can serve."""
+    return min(JOBS_MOST, JOBS_A_CORE * (os.cpu_count() or 1))
+
+
+def _asked(args: argparse.Namespace) -> tuple[Request, Run | None]:
+    request = Request(
+        patterns=tuple(args.patterns),
+        servers=tuple(args.servers),
+        clauses=tuple(args.clauses),
+        specs=tuple(args.specs),
+        shard=args.shard,
+    )
+    if args.resume is None:
+        return request, None
+    if args.provider is not None:
+        raise JetproofError(
+            f"{args.resume} is resumed with what it was asked for then",
+            phase="plan",
+            hint="leave out --provider, or start a new matrix",
+        )
+    return resumed(args.resume, request, args.out)
+
+
+async def _where(asked: str | None, servers: Sequence[str], *, resuming: bool) -> Where:
+    """Containers where a Docker engine answers; whoever asks for one provider gets it."""
+    if resuming:
+        return Where(None, "servers: as in the run that is resumed")
+    if asked == "embedded":
+        return Where("embedded", "servers: release binaries on this machine (--provider embedded)")
+    open_to_choice = not servers or any(not spec.pinned for spec in parse_list(list(servers)))
+    if asked is None and not open_to_choice:
+        return Where(None, "servers: each where its target says")
+    from jetproof.targets.docker_engine import engine_problem
+
+    problem = await asyncio.to_thread(engine_problem)
+    if problem is None:
+        told = "--provider container" if asked else "--provider embedded takes release binaries"
+        return Where("container", f"servers: in containers, a Docker engine answers ({told})")
+    if asked == "container":
+        raise JetproofError(
+            f"--provider container was asked for: {problem.splitlines()[0]}",
+            phase="start",
+            hint="install and start Docker (`docker info` must answer), or leave out --provider",
+        )
+    why = problem.splitlines()[0]
+    return Where("embedded", f"servers: release binaries on this machine, not containers: {why}")
+
+
+def _folder(
+    args: argparse.Namespace, request: Request, earlier: Run | None, run_id: str
+) -> RunFolder:
+    if earlier is not None:
+        return RunFolder.resume(earlier)
+    return RunFolder.create(args.out or Path(DEFAULT_PARENT) / run_id, request.document())

@@ -1,0 +1,150 @@
+"""How far each release of a matrix is, and how long the rest will take.
+
+A `Board` listens to the events of a run and knows, from the plan, what every release still owes. It
+prints nothing: `matrix_console` shows it, and `--json` takes its rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from jetproof.events import CaseFinished, CaseStarted, Event, TargetFailed
+from jetproof.model.verdict import Verdict
+from jetproof.results.rows import Row
+from jetproof.sinks.record import SCHEMA_SUITE
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a release owes: how many cells in all, and how many of them have to be played now."""
+
+    cells: int
+    to_play: int
+
+
+@dataclass(slots=True)
+class Progress:
+    """One release: what has come of what is expected."""
+
+    target: str
+    expected: Expected
+    began: float | None = None
+    ended: float | None = None
+    problems: list[str] = field(default_factory=list)
+    _verdicts: dict[str, Verdict] = field(default_factory=dict)
+    _schemas: dict[str, Verdict] = field(default_factory=dict)
+
+    @property
+    def played(self) -> int:
+        return len(self._verdicts)
+
+    @property
+    def done(self) -> bool:
+        return self.played >= self.expected.cells
+
+    @property
+    def verdicts(self) -> Counter[Verdict]:
+        return Counter([*self._verdicts.values(), *self._schemas.values()])
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took; None while it is being played, or if nothing had to be played."""
+        return (
+            self.ended - self.began if self.began is not None and self.ended is not None else None
+        )
+
+    def note(self, event: CaseStarted | CaseFinished | TargetFailed, now: float) -> None:
+        if isinstance(event, TargetFailed):
+            self.problems.append(event.reason)
+            return
+        if isinstance(event, CaseStarted):
+            self.began = now if self.began is None else self.began
+            return
+        cell = event.cell
+        kept = self._schemas if cell.suite == SCHEMA_SUITE else self._verdicts
+        kept[cell.name] = cell.verdict
+        if self.began is not None and self.done:
+            self.ended = now
+
+
+class Board:
+    """Every release of the matrix, in the order in which they were asked for."""
+
+    def __init__(self, expected: Mapping[str, Expected], side_by_side: int) -> None:
+        self.releases = {name: Progress(name, what) for name, what in expected.items()}
+        self.side_by_side = side_by_side
+
+    def handle(self, event: Event, now: float) -> Progress | None:
+        """Take note; the release that this event completes, if it completes one."""
+        match event:
+            case CaseStarted(target=target) | TargetFailed(target=target):
+                pass
+            case CaseFinished():
+                target = event.cell.target
+            case _:
+                return None
+        progress = self.releases.get(target)
+        if progress is None:
+            return None
+        before = progress.done
+        progress.note(event, now)
+        return progress if progress.done and not before else None
+
+    @property
+    def done(self) -> int:
+        return sum(progress.done for progress in self.releases.values())
+
+    @property
+    def running(self) -> list[Progress]:
+        return [row for row in self.releases.values() if row.began is not None and not row.done]
+
+    def seconds_left(self, now: float) -> float | None:
+        """What the rest takes if it goes on like this; None until a first release is done."""
+        timed = [
+            (row.seconds, row.expected.to_play)
+            for row in self.releases.values()
+            if row.seconds is not None and row.expected.to_play
+        ]
+        if not timed:
+            return None
+        each = sum(seconds for seconds, _ in timed) / sum(cells for _, cells in timed)
+        rests = []
+        for row in self.releases.values():
+            if not row.done:
+                spent = now - row.began if row.began is not None else 0.0
+                rests.append(max(0.0, each * row.expected.to_play - spent))
+        return max(max(rests, default=0.0), sum(rests) / self.side_by_side)
+
+    def rows(self) -> list[Row]:
+        """The releases as plain data."""
+        return [
+            {
+                "target": row.target,
+                "cells": row.played,
+                "expected": row.expected.cells,
+                "verdicts": {verdict.value: row.verdicts[verdict] for verdict in Verdict},
+                "wall_ms": None if row.seconds is None else round(row.seconds * 1000, 3),
+                "problems": list(dict.fromkeys(row.problems)),
+            }
+            for row in self.releases.values()
+        ]
+
+
+def spans(names: Iterable[str], order: Sequence[str]) -> str:
+    """Releases for people: `2.12.0 to 2.12.8, 2.15.1`, by their neighbourhood in `order`."""
+    wanted = set(names)
+    runs: list[list[str]] = []
+    adjacent = False
+    for name in order:
+        if name in wanted:
+            if adjacent:
+                runs[-1].append(name)
+            else:
+                runs.append([name])
+        adjacent = name in wanted
+    words = []
+    for run in runs:
+        words += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else run
+    return ", ".join([*words, *sorted(wanted.difference(order))])

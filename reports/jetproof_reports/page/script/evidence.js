@@ -1,0 +1,196 @@
+// The panel behind a cell: what the text says, what was expected and seen, the wire, the log.
+
+class Panel {
+  constructor(matrix, onmove, onclose) {
+    this.matrix = matrix;
+    this.onmove = onmove;
+    this.onclose = onclose;
+    this.element = h("aside", { class: "panel", role: "dialog", "aria-labelledby": "panel-title", hidden: true, id: "panel" });
+    this.element.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      this.close();
+    });
+  }
+
+  get isOpen() {
+    return !this.element.hidden;
+  }
+
+  /** Show a cell; what has to be unpacked follows when it is there. */
+  async open(cell, { focus = true } = {}) {
+    this.cell = cell;
+    this.element.hidden = false;
+    document.body.classList.add("with-panel");
+    const rest = h("div", { class: "rest", "aria-busy": "true" }, h("p", { class: "wait" }, "Unpacking the evidence…"));
+    this.element.replaceChildren(this.top(cell), rest);
+    this.element.scrollTop = 0;
+    if (focus) by("panel-title").focus();
+    const [evidence, tables] = await Promise.all([block(`evidence-${cell.row.suiteIndex}`), block("tables")]);
+    if (this.cell !== cell) return;
+    rest.replaceChildren(...this.sections(cell, evidence, tables).filter(Boolean));
+    rest.removeAttribute("aria-busy");
+  }
+
+  close() {
+    if (!this.isOpen) return;
+    this.element.hidden = true;
+    this.cell = null;
+    document.body.classList.remove("with-panel");
+    this.onclose();
+  }
+
+  top(cell) {
+    const { row, column, verdict } = cell;
+    const facts = [
+      `nats-server ${column.server}`, column.provider, row.topology, row.client, `${row.spec} revision ${row.revision}`,
+      cell.ms ? duration(cell.ms) : null,
+    ];
+    return h(
+      "div",
+      { class: "panel-top" },
+      h("button", { type: "button", class: "close", "aria-label": "Close the evidence", onclick: () => this.close() }, "✕"),
+      h("p", { class: "suite" }, row.suite),
+      h("h2", { id: "panel-title", tabindex: "-1" }, row.short),
+      h("p", { class: "facts" }, verdictTag(verdict), " ", facts.filter(Boolean).join(" · ")),
+      this.strip(cell),
+      cell.reason ? h("p", { class: `reason v-${verdict.code}` }, wireText(cell.reason)) : null,
+      h("div", { class: "replay" }, h("code", {}, cell.replay || "no replay command was recorded"), cell.replay ? copyButton(cell.replay, "the replay command") : null),
+    );
+  }
+
+  /** The case on every release: one press away. */
+  strip(cell) {
+    return h(
+      "div",
+      { class: "strip", role: "group", "aria-label": "This case on other releases" },
+      this.matrix.columns.map((column) => {
+        const other = this.matrix.cell(cell.row, column);
+        if (!other) return null;
+        const here = column === cell.column;
+        return h(
+          "button",
+          {
+            type: "button", class: `v-${other.verdict.code}${here ? " here" : ""}`, title: `${column.name}: ${other.verdict.name}`,
+            "aria-label": `${column.name}: ${other.verdict.name}`, "aria-current": here ? "true" : null,
+            onclick: () => this.onmove(other),
+          },
+          `${other.verdict.symbol}\ufe0e`,
+        );
+      }),
+    );
+  }
+
+  sections(cell, evidence, tables) {
+    return [
+      this.mismatches(evidence.checks[cell.number]),
+      this.positions(cell),
+      this.deviation(cell, tables),
+      this.clauses(cell, tables),
+      this.change(cell),
+      this.transcript(cell, evidence),
+      this.log(evidence.logs[cell.number], ALARMS.includes(cell.verdict.code)),
+      this.origin(cell),
+    ];
+  }
+
+  mismatches(checks) {
+    if (!checks) return null;
+    const shown = checks.map(([step, iteration, , path, expected, actual]) =>
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, h("b", {}, step), iteration ? ` (${iteration})` : "", h("br"), wireText(path)),
+        h("td", { class: "expected" }, wireText(expected)),
+        h("td", { class: "actual" }, actual === null ? "not seen" : wireText(actual)),
+      ),
+    );
+    const head = h("tr", {}, ["Where", "Expected", "Actual"].map((name) => h("th", { scope: "col" }, name)));
+    return section("Expected and actual", h("div", { class: "scroll" }, h("table", { class: "checks" }, h("thead", {}, head), h("tbody", {}, shown))));
+  }
+
+  positions(cell) {
+    if (!cell.position.length) return null;
+    return section(
+      "Position",
+      h("dl", { class: "pairs" }, cell.position.map(([name, value]) => [h("dt", {}, wireText(name)), h("dd", {}, wireText(value))])),
+    );
+  }
+
+  deviation(cell, tables) {
+    const entry = cell.deviation && (tables.deviations || []).find((one) => one.id === cell.deviation);
+    if (!entry) return null;
+    return section(
+      "Known deviation",
+      h("p", {}, h("a", { href: viewAddress("deviations", { q: entry.id }) }, entry.id), ` in ${spans(this.matrix, entry.servers)}`),
+      entry.says ? h("p", {}, h("b", {}, "The text: "), entry.says) : null,
+      cell.reason.includes(entry.does) ? null : h("p", {}, h("b", {}, "What it does: "), wireText(withoutId(entry.does, entry.id))),
+    );
+  }
+
+  clauses(cell, tables) {
+    const known = new Map((tables.coverage || []).map((clause) => [clause.clause, clause]));
+    const items = cell.row.clauses.map((id) => {
+      const clause = known.get(id);
+      return h(
+        "li",
+        {},
+        h("a", { href: viewAddress("coverage", { q: id }) }, id),
+        clause ? h("span", { class: "hint" }, ` ${[clause.level, clause.status === "normative" ? null : clause.status, clause.section].filter(Boolean).join(" · ")}`) : null,
+        clause ? h("blockquote", {}, clause.text) : null,
+      );
+    });
+    return items.length ? section(items.length === 1 ? "Sentence" : "Sentences", h("ul", { class: "clauses" }, items)) : null;
+  }
+
+  change(cell) {
+    const earlier = before(this.matrix, cell);
+    const kind = earlier && kindOf(earlier, cell);
+    if (!kind) return null;
+    const to = viewAddress("regressions", { a: earlier.column.name, b: cell.column.name, case: rowKey(cell.row), q: "", verdicts: "" });
+    return section(
+      `Since ${earlier.column.name}`,
+      h("p", {}, h("b", {}, KIND_NAMES.get(kind)), ` (was `, verdictTag(earlier.verdict), `). `, h("a", { href: to }, "Compare both")),
+    );
+  }
+
+  transcript(cell, evidence) {
+    const lines = cell.wire ? transcriptOf(evidence, cell.wire) : null;
+    const raw = rawOf(evidence, cell);
+    if (!lines && !raw) {
+      return section("Transcript", h("p", { class: "hint" }, cell.wire ? "The transcript was not kept." : "Nothing was sent: the case was not played."));
+    }
+    const place = h("div", {});
+    const show = (which) => place.replaceChildren(sequence(which));
+    show(lines || raw);
+    const toggle = lines && raw ? h("label", { class: "check" }, h("input", { type: "checkbox", onchange: (event) => show(event.target.checked ? raw : lines) }), h("span", {}, "as it was, with times")) : null;
+    const hint = lines ? `Ids, inboxes and times are placeholders. Fingerprint ${cell.fingerprint}.` : "";
+    return section("Transcript", h("p", { class: "hint" }, hint, " ", toggle), place);
+  }
+
+  log(lines, open) {
+    if (!lines) return null;
+    return section(
+      "Server log",
+      h("details", { open }, h("summary", {}, `The last ${plural(lines.length, "line")}`), h("pre", { class: "log" }, wireText(lines.join("\n"), { multiline: true }))),
+    );
+  }
+
+  origin(cell) {
+    return h("p", { class: "hint origin" }, `Run ${cell.run || "unknown"}`, cell.caseHash ? ` · case ${cell.caseHash}` : "");
+  }
+}
+
+function section(title, ...content) {
+  return h("section", {}, h("h3", {}, title), content);
+}
+
+/** The ledger's reason begins with the entry's id, which stands beside it already. */
+function withoutId(text, id) {
+  return text.startsWith(`${id}: `) ? text.slice(id.length + 2) : text;
+}
+
+/** A row in an address. */
+function rowKey(row) {
+  return [row.case, row.topology, row.client, row.severalRevisions ? `revision-${row.revision}` : null].filter(Boolean).join(" ");
+}

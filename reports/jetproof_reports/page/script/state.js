@@ -1,0 +1,56 @@
+// What the reader asked for, kept in the address: a link shows the next reader the same thing.
+
+const DEFAULTS = {
+  view: "matrix",
+  q: "",
+  clause: "",
+  verdicts: "",
+  revision: "",
+  provider: "",
+  releases: "",
+  a: "",
+  b: "",
+  changed: "",
+  cell: "",
+  case: "",
+  closed: "",
+  spec: "",
+  untested: "",
+};
+
+const state = { ...DEFAULTS };
+
+function readAddress() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  for (const name of Object.keys(DEFAULTS)) state[name] = given.get(name) ?? DEFAULTS[name];
+}
+
+function addressOf(changes = {}) {
+  const told = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...state, ...changes })) {
+    if (value !== DEFAULTS[name]) told.set(name, value);
+  }
+  // Case names keep their slashes and colons: the address can be read.
+  return `#${told.toString().replaceAll("%2F", "/").replaceAll("%3A", ":").replaceAll("%40", "@").replaceAll("%2C", ",")}`;
+}
+
+/** Change the address; `step` makes the change one that the Back button undoes. */
+function go(changes, { step = false } = {}) {
+  const address = addressOf(changes);
+  Object.assign(state, changes);
+  try {
+    history[step ? "pushState" : "replaceState"](null, "", address);
+  } catch {
+    // Some places that show files allow no history; the address can be set all the same.
+    location.hash = address;
+  }
+}
+
+/** A link to another view, without what only the present one needs. */
+function viewAddress(view, changes = {}) {
+  return addressOf({ cell: "", case: "", view, ...changes });
+}
+
+function listOf(text) {
+  return text ? text.split(",") : [];
+}

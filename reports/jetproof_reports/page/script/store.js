@@ -1,0 +1,159 @@
+// The data: blocks are unpacked when they are first needed, and the matrix is made of the first one.
+
+const unpacked = new Map();
+
+/** A block of data; it is unpacked once. */
+function block(name) {
+  if (!unpacked.has(name)) unpacked.set(name, inflate(by(`data-${name}`).textContent));
+  return unpacked.get(name);
+}
+
+async function inflate(packed) {
+  const text = atob(packed);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+/** The matrix: rows, columns, and any cell by its place. */
+class Matrix {
+  constructor(head) {
+    this.head = head;
+    this.verdicts = head.verdicts;
+    this.byCode = new Map(head.verdicts.map((verdict) => [verdict.code, verdict]));
+    this.byName = new Map(head.verdicts.map((verdict) => [verdict.name, verdict]));
+    this.columns = head.columns.map((column, index) => ({
+      ...column,
+      index,
+      name: column.provider === "embedded" ? column.server : `${column.server} ${column.provider}`,
+      reference: column.provider === "reference",
+    }));
+    this.servers = [...new Set(head.columns.map((column) => column.server))];
+    const rows = head.rows;
+    this.rows = rows.case.map((name, index) => ({
+      index,
+      case: name,
+      short: name.slice(name.indexOf("::") + 2),
+      suiteIndex: rows.suite[index],
+      suite: head.suites[rows.suite[index]],
+      spec: rows.spec[index],
+      revision: rows.revision[index],
+      topology: rows.topology[index],
+      client: rows.client[index],
+      clauses: rows.clauses[index].map((clause) => head.clauses[clause]),
+    }));
+    this.revisions = [...new Set(this.rows.map((row) => this.revisionOf(row)))].sort();
+    this.topologies = new Set(this.rows.map((row) => row.topology));
+    const seen = new Map();
+    for (const row of this.rows) {
+      const key = [row.case, row.topology, row.client].join(" ");
+      seen.set(key, (seen.get(key) || 0) + 1);
+      row.twin = key;
+    }
+    for (const row of this.rows) row.severalRevisions = seen.get(row.twin) > 1;
+    this.number();
+  }
+
+  number() {
+    const width = this.columns.length;
+    this.numbers = new Int32Array(this.rows.length * width).fill(-1);
+    let next = 0;
+    this.head.grid.forEach((letters, row) => {
+      for (let column = 0; column < width; column++) {
+        if (letters[column] !== " ") this.numbers[row * width + column] = next++;
+      }
+    });
+    this.cellCount = next;
+  }
+
+  revisionOf(row) {
+    return `${row.spec}@${row.revision}`;
+  }
+
+  verdict(row, column) {
+    return this.byCode.get(this.head.grid[row.index][column.index]) || null;
+  }
+
+  /** A cell, or null where the case was not played on that release. */
+  cell(row, column) {
+    const number = this.numbers[row.index * this.columns.length + column.index];
+    if (number < 0) return null;
+    const { head } = this;
+    const of = (name) => head.cells[name][number];
+    const [caseHash, specHash, harness, run] = head.origins[of("origin")];
+    return {
+      number,
+      row,
+      column,
+      verdict: this.verdict(row, column),
+      reason: head.reasons[of("reason")],
+      position: head.positions[of("position")],
+      deviation: head.deviations[of("deviation")],
+      wire: of("fingerprint"),
+      fingerprint: head.fingerprints[of("fingerprint")],
+      replay: head.replays[of("replay")].replaceAll("{case}", row.case).replaceAll("{server}", column.server),
+      ms: of("ms"),
+      caseHash,
+      specHash,
+      harness,
+      run,
+      name: this.nameOf(row, column),
+    };
+  }
+
+  /** The name that console, JUnit and files use too. */
+  nameOf(row, column) {
+    const axes = [`@${column.server}`, row.topology];
+    if (column.provider !== "embedded") axes.push(column.provider);
+    if (row.client) axes.push(row.client);
+    if (row.severalRevisions) axes.push(`revision-${row.revision}`);
+    return [row.case, ...axes].join(" ");
+  }
+
+  cellNamed(name) {
+    const [wanted] = name.split(" @");
+    for (const row of this.rows) {
+      if (row.case !== wanted) continue;
+      for (const column of this.columns) {
+        if (this.nameOf(row, column) === name) return this.cell(row, column);
+      }
+    }
+    return null;
+  }
+
+  columnNamed(name) {
+    return this.columns.find((column) => column.name === name) || null;
+  }
+
+  /** All text of a row that a reader may look for. */
+  haystack(row) {
+    if (row.text === undefined) {
+      const cells = this.columns.map((column) => this.cell(row, column)).filter(Boolean);
+      const told = new Set(
+        cells.flatMap((cell) => [cell.reason, cell.deviation, ...cell.position.flat()]),
+      );
+      row.text = [row.case, row.topology, row.client || "", ...row.clauses, ...told]
+        .join("\n")
+        .toLowerCase();
+    }
+    return row.text;
+  }
+}
+
+/** `2.12.0 to 2.12.8, 2.15.1`: releases that follow each other become one span. */
+function spans(matrix, servers) {
+  const places = servers.map((server) => matrix.servers.indexOf(server)).sort((a, b) => a - b);
+  const unknown = servers.filter((server) => !matrix.servers.includes(server));
+  const found = [];
+  for (const place of places.filter((place) => place >= 0)) {
+    const last = found.at(-1);
+    if (last && last[1] === place - 1) last[1] = place;
+    else found.push([place, place]);
+  }
+  const told = found.map(([from, to]) => {
+    if (from === to) return matrix.servers[from];
+    return `${matrix.servers[from]} ${to - from === 1 ? "and" : "to"} ${matrix.servers[to]}`;
+  });
+  return [...told, ...unknown].join(", ");
+}

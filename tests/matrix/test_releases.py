@@ -1,0 +1,232 @@
+"""How far each release is, how long the rest takes, and what a person sees of it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+
+from jetproof.events import (
+    CaseFinished,
+    CaseStarted,
+    Event,
+    RunFinished,
+    RunStarted,
+    TargetFailed,
+)
+from jetproof.model.verdict import Cell, Verdict
+from jetproof.sinks.matrix_console import MatrixConsole
+from jetproof.sinks.paint import Paint
+from jetproof.sinks.releases import Board, Expected, spans
+
+RELEASES = ("2.12.0", "2.12.1", "2.12.2", "2.15.1")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = 100.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def make_cell(
+    release: str, case: str = "s::c", verdict: Verdict = Verdict.PASS, **more: object
+) -> Cell:
+    return Cell(
+        case=case,
+        suite=case.partition("::")[0],
+        spec="adr-50",
+        spec_revision=7,
+        server=release,
+        provider="embedded",
+        topology="single",
+        configuration="default",
+        verdict=verdict,
+        clauses=(),
+        target=release,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def board(side_by_side: int = 1, cells: int = 2) -> Board:
+    return Board({name: Expected(cells, cells) for name in RELEASES}, side_by_side)
+
+
+def play(release: str, case: str, verdict: Verdict = Verdict.PASS) -> list[Event]:
+    return [CaseStarted(case, release), CaseFinished(make_cell(release, case, verdict))]
+
+
+def told(board: Board, events: Iterable[Event], now: float = 0.0) -> list[str]:
+    done = [board.handle(event, now) for event in events]
+    return [row.target for row in done if row is not None]
+
+
+# The board
+
+
+def test_a_release_is_done_when_every_expected_cell_has_come() -> None:
+    rows = board()
+    assert told(rows, play("2.12.0", "s::a")) == []
+    assert told(rows, play("2.12.0", "s::b")) == ["2.12.0"]
+    assert rows.done == 1
+
+
+def test_a_release_is_told_to_be_done_once_and_cells_of_schemas_come_on_top() -> None:
+    rows = board(cells=1)
+    assert told(rows, play("2.12.0", "schemas::pub-ack")) == []
+    assert told(rows, play("2.12.0", "s::a")) == ["2.12.0"]
+    assert told(rows, play("2.12.0", "schemas::pub-ack-batch")) == []
+    assert rows.releases["2.12.0"].verdicts[Verdict.PASS] == 3
+
+
+def test_another_attempt_is_not_another_cell() -> None:
+    rows = board()
+    assert told(rows, [*play("2.12.0", "s::a", Verdict.ERROR), *play("2.12.0", "s::a")]) == []
+    assert rows.releases["2.12.0"].verdicts == {Verdict.PASS: 1}
+
+
+def test_nobody_knows_how_long_it_takes_before_a_release_is_done() -> None:
+    rows = board()
+    told(rows, play("2.12.0", "s::a"))
+    assert rows.seconds_left(now=50.0) is None
+
+
+def test_the_rest_takes_as_long_as_what_was_seen() -> None:
+    rows = board()
+    told(rows, play("2.12.0", "s::a"), now=0.0)
+    told(rows, play("2.12.0", "s::b"), now=10.0)
+    assert rows.seconds_left(now=10.0) == 30.0
+    told(rows, play("2.12.1", "s::a"), now=10.0)
+    assert rows.seconds_left(now=14.0) == 26.0
+
+
+def test_releases_side_by_side_share_the_rest_but_the_longest_is_waited_for() -> None:
+    rows = board(side_by_side=2)
+    told(rows, play("2.12.0", "s::a"), now=0.0)
+    told(rows, play("2.12.0", "s::b"), now=10.0)
+    assert rows.seconds_left(now=10.0) == 15.0
+    for release in ("2.12.1", "2.12.2"):
+        told(rows, [*play(release, "s::a"), *play(release, "s::b")], now=10.0)
+    # Those two took no time: the mean is now a third of what it was.
+    assert rows.seconds_left(now=10.0) == 10.0 / 3
+
+
+def test_a_release_that_owes_nothing_takes_no_time() -> None:
+    rows = Board({"2.10.25": Expected(1, 0), "2.12.0": Expected(1, 1)}, 1)
+    assert told(rows, [CaseFinished(make_cell("2.10.25", "s::a", Verdict.NOT_APPLICABLE))])
+    assert rows.releases["2.10.25"].seconds is None
+    assert rows.seconds_left(now=5.0) is None
+
+
+def test_neighbours_are_told_as_a_span() -> None:
+    assert spans(["2.12.0", "2.12.1", "2.12.2"], RELEASES) == "2.12.0 to 2.12.2"
+    assert spans(["2.12.1", "2.12.2"], RELEASES) == "2.12.1, 2.12.2"
+    assert spans(["2.12.0", "2.12.2", "2.15.1"], RELEASES) == "2.12.0, 2.12.2, 2.15.1"
+    assert spans(["path:./x", "2.12.0"], RELEASES) == "2.12.0, path:./x"
+    assert spans([], RELEASES) == ""
+
+
+# The console
+
+
+def run_started(cells: int = 8) -> RunStarted:
+    return RunStarted(
+        "20261116T000000Z-abcdef", "2026-11-16T00:00:00Z", RELEASES, cells, 1.0, "", ()
+    )
+
+
+def printed(
+    events: Iterable[Event], *, live: bool = False, cells: int = 2, clock: Clock | None = None
+) -> str:
+    stream = io.StringIO()
+    console = MatrixConsole(
+        stream,
+        board(cells=cells),
+        "servers: somewhere",
+        paint=Paint(width=110),
+        live=live,
+        clock=clock or Clock(),
+    )
+    for event in events:
+        console.handle(event)
+    console.close()
+    return stream.getvalue()
+
+
+def test_the_first_line_says_where_the_servers_run() -> None:
+    lines = printed([run_started()]).splitlines()
+    assert lines[0] == "servers: somewhere"
+    assert "8 cells · 4 releases, 2.12.0 to 2.15.1" in lines[1]
+
+
+def test_a_release_that_is_done_is_told_with_its_verdicts() -> None:
+    events = [*play("2.12.0", "s::a"), *play("2.12.0", "s::b", Verdict.FAIL)]
+    text = printed([run_started(), *events])
+    assert "✗ 2.12.0 · 1 pass · 1 fail · " in text
+    assert " · 1 of 4 releases" in text
+
+
+def test_the_time_left_is_told_once_it_is_known() -> None:
+    clock = Clock()
+
+    def events() -> Iterable[Event]:
+        yield run_started()
+        yield from play("2.12.0", "s::a")
+        clock.time += 300
+        yield from play("2.12.0", "s::b")
+
+    assert "1 of 4 releases · about 15 min left" in printed(events(), clock=clock)
+
+
+def test_the_live_line_names_what_is_being_played() -> None:
+    clock = Clock()
+
+    def events() -> Iterable[Event]:
+        yield run_started()
+        for event in play("2.12.1", "s::a"):
+            clock.time += 1
+            yield event
+
+    text = printed(events(), live=True, clock=clock)
+    assert "0/4 releases  1/8  ✓ 1" in text
+    assert "2.12.1 1/2" in text
+
+
+def test_a_broken_release_is_told_once_and_not_for_each_of_its_cells() -> None:
+    failed = TargetFailed("2.12.0", "single", "default", "it did not start")
+    cells = [
+        CaseFinished(make_cell("2.12.0", f"s::c{n}", Verdict.ERROR, reason="it did not start"))
+        for n in range(7)
+    ]
+    text = printed([run_started(), failed, failed, *cells], cells=7)
+    before_summary, _, after = text.partition("1 of 4 releases")
+    assert before_summary.count("it did not start") == 1
+    assert "‼ error    7 cells of 2.12.0" in after
+    assert after.count("it did not start") == 1
+
+
+def test_a_failure_that_releases_share_is_explained_once() -> None:
+    cells = [
+        CaseFinished(make_cell(name, "s::c", Verdict.FAIL, reason="wrong", replay=f"replay {name}"))
+        for name in RELEASES[:3]
+    ]
+    text = printed([run_started(), *cells, RunFinished("r")], cells=1)
+    assert "the same on: 2.12.0 to 2.12.2" in text
+    assert "replay it: replay 2.12.2" in text
+    assert "replay it: replay 2.12.0" not in text
+
+
+def test_the_summary_has_one_row_a_release() -> None:
+    cells = [CaseFinished(make_cell(name)) for name in RELEASES]
+    known = CaseFinished(make_cell("2.12.0", "s::d", Verdict.KNOWN, deviation="entry-1"))
+    lines = printed([run_started(), *cells, known, RunFinished("r", wall_ms=2000)]).splitlines()
+    head = next(n for n, line in enumerate(lines) if line.startswith("release "))
+    assert [line.split()[0] for line in lines[head + 1 : head + 5]] == list(RELEASES)
+    assert "  ≈ entry-1: 2.12.0" in lines
+    assert lines[-1] == "✓ conforms · 4 pass · 1 known · 2.0 s"
+
+
+def test_hostile_names_cannot_act_on_the_terminal() -> None:
+    hostile = make_cell("2.12.0", "s::c", Verdict.FAIL, reason="\x1b[2J\u202e")
+    text = printed([run_started(), CaseFinished(hostile), RunFinished("r")])
+    assert all(line.isprintable() for line in text.split("\n"))

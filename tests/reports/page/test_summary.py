@@ -1,0 +1,107 @@
+"""`summary.md` and the badge: the page's own numbers, and nothing that a server could inject."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from jetproof_reports import page
+from jetproof_reports.page.summary import NAMED, escaped
+
+from . import samples
+
+FEW = samples.tables(57, 8)
+
+
+def summary(tables: samples.Tables) -> str:
+    return page.summary_markdown(page.document(tables))
+
+
+def with_verdicts(*verdicts: str) -> samples.Tables:
+    rows = [
+        row | {"verdict": verdict} for row, verdict in zip(FEW["matrix"], verdicts, strict=False)
+    ]
+    return {"matrix": rows, "runs": FEW["runs"]}
+
+
+def test_verdicts_are_counted_by_release() -> None:
+    newest = Counter(row["verdict"] for row in FEW["matrix"] if row["server"] == "2.15.1")
+    lines = summary(FEW).splitlines()
+    names = [cell.split()[-1] for cell in lines[2].strip("| ").split(" | ")[1:]]
+    line = next(line for line in lines if line.startswith("| 2.15.1 "))
+    counts = [int(cell.replace("·", "0")) for cell in line.strip("| ").split(" | ")[1:]]
+    assert {name: count for name, count in zip(names, counts, strict=True) if count} == newest
+
+
+def test_what_fails_is_named_with_its_releases_and_reason() -> None:
+    failing = [row for row in FEW["matrix"] if row["verdict"] in ("fail", "stale")]
+    text = summary(FEW)
+    assert failing
+    assert all(escaped(row["case"]) in text for row in failing)
+
+
+def test_many_failures_are_cut_with_a_count() -> None:
+    rows = [row | {"verdict": "fail", "reason": row["case"]} for row in FEW["matrix"]]
+    assert f"and {57 - NAMED} more in the report" in summary({"matrix": rows})
+
+
+def test_coverage_is_counted_by_specification() -> None:
+    mine = [row for row in FEW["coverage"] if row["spec"] == "adr-50"]
+    tested = sum(row["covered"] for row in mine)
+    assert f"| adr-50 | {len(mine)} | {tested} | {len(mine) - tested} |" in summary(FEW)
+
+
+def test_deviations_and_flaky_cells_are_named() -> None:
+    text = summary(FEW)
+    assert "| a50-example |" in text
+    assert "gave different verdicts" in text
+
+
+def test_a_run_that_is_not_whole_is_said_first() -> None:
+    runs = [FEW["runs"][0] | {"partial": "--spec adr-50"}]
+    lines = summary({**FEW, "runs": runs}).splitlines()
+    assert lines[2].startswith(f"> Run {samples.RUN} is not whole")
+
+
+def test_hostile_reasons_stay_one_line_of_plain_text() -> None:
+    text = summary(samples.hostile())
+    assert "<" not in text
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e\u2066\u2028\udcff]", text)
+    rows = [line for line in text.splitlines() if "hostile" in line]
+    assert len(rows) == 2
+    assert all(re.findall(r"(?<!\\)\|", row) == ["|"] * 5 for row in rows)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a|b", "`code`", "[x](http://h)", "@everyone", "# 1", "*b*", "<b>", "&lt;", "\nx", "\\|"],
+)
+def test_markup_is_escaped(text: str) -> None:
+    assert not re.search(r"(?<!\\)(?:\\\\)*[|`*\[\]@#<>\n]", escaped(text))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "message", "colour"),
+    [
+        (("pass", "known", "position", "n/a"), "3 conform", "brightgreen"),
+        (("pass", "fail", "stale"), "2 of 3 do not conform", "red"),
+        (("fail", "error"), "1 without a verdict", "orange"),
+        ((), "no cells", "lightgrey"),
+    ],
+)
+def test_the_badge_says_the_worst(verdicts: tuple[str, ...], message: str, colour: str) -> None:
+    made = page.badge(page.document(with_verdicts(*verdicts)))
+    expected = {"schemaVersion": 1, "label": "jetproof", "message": message, "color": colour}
+    assert made == expected
+
+
+@pytest.mark.parametrize(
+    "change", [{"partial": "--clause X"}, {"interrupted": True}, {"finished_at": None}]
+)
+def test_the_badge_of_a_run_that_is_not_whole_is_never_green(change: samples.Row) -> None:
+    tables = with_verdicts("pass") | {"runs": [FEW["runs"][0] | change]}
+    made = page.badge(page.document(tables))
+    assert made["message"] == "partial: 1 conform"
+    assert made["color"] == "lightgrey"
