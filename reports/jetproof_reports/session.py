@@ -37,8 +37,15 @@ _PORTS = {"spark": 7077, "sc": 15002}
 
 @contextlib.contextmanager
 def open_session(master: str | None = None, *, tuned: bool = True) -> Iterator[SparkSession]:
-    """A session that is stopped at the end. `tuned=False` leaves Spark's defaults, to compare."""
+    """A session that is stopped at the end. `tuned=False` leaves Spark's defaults, to compare.
+
+    A session that this process has already is used as it is, and left open.
+    """
     wanted = master or DEFAULT_MASTER
+    if (running := _running()) is not None:
+        with explained(wanted):
+            yield running
+        return
     must_answer(wanted)
     with _output_of_java() as said:
         spark = _start(wanted, tuned, said)
@@ -66,6 +73,11 @@ def explained(master: str) -> Iterator[None]:
             phase="play",
             hint="no file of a run was changed; JETPROOF_DEBUG=1 shows what Spark says",
         ) from error
+
+
+def _running() -> SparkSession | None:
+    pyspark = sys.modules.get("pyspark.sql")
+    return None if pyspark is None else pyspark.SparkSession.getActiveSession()
 
 
 def _start(master: str, tuned: bool, said: IO[str]) -> SparkSession:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -164,20 +163,20 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert told.value.phase == "write"
 
 
-def add(folder: Path, run: Path) -> None:
-    History(folder).add(run)
+ADD = """
+import sys
+from pathlib import Path
+from jetproof_reports.history import History
+History(Path(sys.argv[1])).add(Path(sys.argv[2]))
+"""
 
 
 def test_writers_at_the_same_time_all_succeed(history: History, tmp_path: Path) -> None:
     runs = [run_of(tmp_path / f"run{number}", number) for number in range(1, 5)]
     # Twice each: two writers of one run must not harm each other either.
-    context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=add, args=(history.folder, run)) for run in runs * 2]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    assert [writer.exitcode for writer in writers] == [0] * 8
+    command = [sys.executable, "-c", ADD, str(history.folder)]
+    writers = [subprocess.Popen([*command, str(run)]) for run in runs * 2]
+    assert [writer.wait() for writer in writers] == [0] * 8
     assert len(ids(history)) == 4
     assert all(run.row["cells"] == len(every_case(1)) for run in history.runs())
     assert leftovers(history) == []

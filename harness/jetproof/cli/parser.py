@@ -6,10 +6,13 @@ import argparse
 
 from jetproof import __version__
 from jetproof.cli import (
+    bisect,
     clauses,
     diff,
     doctor,
     list_cases,
+    matrix,
+    merge,
     mutate,
     replay,
     report,
@@ -45,6 +48,9 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (
         run,
+        matrix,
+        merge,
+        bisect,
         list_cases,
         clauses,
         validate,

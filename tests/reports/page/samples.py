@@ -399,5 +399,27 @@ def hostile() -> Tables:
         frame |= {"status": 503, "description": HOSTILE}
         frame["headers"] = [{"name": HOSTILE, "value": HOSTILE}]
     made["coverage_fields"][0]["name"] = HOSTILE
-    made["positions"] = [row | {"name": HOSTILE, "value": HOSTILE} for row in made["positions"]]
+    cell = made["cells"][0]
+    shared = {name: cell[name] for name in ("case", "topology", "client", "provider")}
+    made["positions"] = [
+        shared
+        | {name: cell[name] for name in ("spec", "spec_revision", "suite", "clauses")}
+        | {"name": HOSTILE, "value": HOSTILE, "servers": FEW[-2:]}
+    ]
+    made["deviations"] = [
+        {"deviation": "a50-hostile", "cases": [cell["case"]], "servers": FEW[-2:], "clauses": []}
+        | {"reason": HOSTILE, "text": HOSTILE, "does": HOSTILE, "verdicts": {"known": 2}}
+    ]
+    made["first_change"] = [
+        shared
+        | {"spec_revision": cell["spec_revision"], "release_key": 1, "what": "position"}
+        | {"from_server": FEW[-2], "to_server": FEW[-1]}
+        | {"from_value": HOSTILE, "to_value": HOSTILE}
+    ]
+    made["regressions"] = [
+        shared
+        | {f"{name}_{side}": HOSTILE for name in ("reason", "position") for side in "ab"}
+        | {"kind": "changed-reason", "verdict_a": "fail", "verdict_b": "fail"}
+        | {"server_a": FEW[-1], "server_b": FEW[-1], "run_id_a": "older", "run_id_b": RUN}
+    ]
     return made
