@@ -148,7 +148,8 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
     # The first derived table is there and the others are not: executors hold parts of the work.
     deadline = time.monotonic() + SECONDS
     while not any(history.glob("new-*/cells/_SUCCESS")):
-        assert report.poll() is None and time.monotonic() < deadline, report.communicate()[0]
+        assert report.poll() is None, report.communicate()[0]
+        assert time.monotonic() < deadline, report.communicate()[0]
         time.sleep(0.05)
     assert not any(history.glob("run_id=*/derived-*"))
     cluster.kill(cluster.processes[-1])

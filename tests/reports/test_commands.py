@@ -128,17 +128,19 @@ def test_a_report_of_nothing_is_a_mistake(jetproof: Command) -> None:
     assert "no run to report on" in err
 
 
-def test_without_java_both_commands_say_how_to_install_it(
-    jetproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_java_both_commands_say_how_to_install_it(tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="PySpark is not installed")
     run = run_of(tmp_path / "run", 1)
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     for arguments in (("report", run, "--out", tmp_path / "out"), ("diff", run, run)):
-        code, out, err = jetproof(*arguments, "--json")
-        assert code == 3
-        assert "reports need Java" in err
-        assert "openjdk-17" in json.loads(out)["error"]["hint"]
+        done = subprocess.run(
+            [sys.executable, "-m", "jetproof.cli", *map(str, arguments), "--json"],
+            env={**os.environ, "JAVA_HOME": str(tmp_path / "nowhere")},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 3
+        assert "reports need Java" in done.stderr
+        assert "openjdk-17" in json.loads(done.stdout)["error"]["hint"]
 
 
 def test_without_the_extra_both_commands_say_how_to_get_it(

@@ -160,5 +160,5 @@ def test_a_master_that_refuses_jobs_is_told() -> None:
         def count(self) -> int:
             raise RuntimeError("the application was killed\nat com.example")
 
-    with pytest.raises(JetproofError, match="cannot run a job: the application was killed$"):
+    with pytest.raises(JetproofError, match=r"cannot run a job: the application was killed$"):
         must_work(Refusing(), "spark://here:7077")  # type: ignore[arg-type]

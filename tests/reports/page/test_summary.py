@@ -69,7 +69,7 @@ def test_hostile_reasons_stay_one_line_of_plain_text() -> None:
     text = summary(samples.hostile())
     assert "<" not in text
     assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e\u2066\u2028\udcff]", text)
-    rows = [line for line in text.splitlines() if "hostile" in line]
+    rows = [line for line in text.splitlines() if "::hostile" in line]
     assert len(rows) == 2
     assert all(re.findall(r"(?<!\\)\|", row) == ["|"] * 5 for row in rows)
 
