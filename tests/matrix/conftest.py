@@ -18,8 +18,6 @@ from jetproof.data import fixtures_dir
 from jetproof.results import read_run
 from jetproof.targets.releases import installed_binary
 
-from .commands import build_parser
-
 HEAD = """\
 suite: adr-50/trial
 about: Cases for the tests of the matrix
@@ -90,7 +88,6 @@ def jetproof(
     """Runs a command in this process, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr("jetproof.cli.parser.build_parser", build_parser)
 
     def run(*arguments: object) -> Done:
         capsys.readouterr()
@@ -111,7 +108,7 @@ def process(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
     def start(*arguments: object) -> subprocess.Popen[str]:
         child = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("commands.py")), *map(str, arguments)],
+            [sys.executable, "-m", "jetproof.cli", *map(str, arguments)],
             cwd=tmp_path,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

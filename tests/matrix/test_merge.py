@@ -13,7 +13,6 @@ import pytest
 from jetproof.cli import main
 from jetproof.results import read_journal, read_run
 
-from .commands import build_parser
 from .conftest import FAILS, HEAD, PASSES, Command, Validate, verdicts, write_build
 
 EMBEDDED = ("--provider", "embedded")
@@ -38,8 +37,7 @@ def play(place: Path, played: Path, part: str | None) -> Path:
     """Play a part of those cases, or all of them, with the builds of a place."""
     number, _, count = (part or "").partition("/")
     out = place / count / f"s{number}" if part else place / "whole"
-    with contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("jetproof.cli.parser.build_parser", build_parser)
+    with contextlib.chdir(place):
         more = ["--shard", part] if part else []
         arguments = ["-s", "path:./one,path:./two", *EMBEDDED, "--out", str(out), *more]
         code = main(["matrix", str(played / "trial.yaml"), *arguments])
