@@ -31,11 +31,12 @@ Tables = dict[str, "DataFrame"]
 def derive(sources: Sources) -> Tables:
     """Compute them; nothing is kept."""
     marks = fingerprints.transcripts_of(sources.frames).persist()
-    one = marks.groupBy("run_id", "fingerprint").agg(F.first("transcript").alias("transcript"))
+    # Of equal transcripts (their set-up may differ) always the same one, whoever computes it.
+    chosen = F.min_by("transcript", "cell_no").alias("transcript")
     timed = latency.samples(sources.checks, sources.frames)
     return {
         "cells": cells(sources.cells, marks),
-        "transcripts": one,
+        "transcripts": marks.groupBy("run_id", "fingerprint").agg(chosen),
         "latency_hist": latency.latency_hist(timed),
         "errors_seen": coverage.errors_seen(sources.frames),
         "fields_seen": coverage.fields_seen(sources.frames),

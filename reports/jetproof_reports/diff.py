@@ -224,5 +224,7 @@ def _transcripts(
     named = cells.where(F.col("fingerprint").isin(*wanted)).select("run_id", "wire", "fingerprint")
     known = transcripts.withColumnRenamed("fingerprint", "wire")
     found = named.join(known, ["run_id", "wire"]).groupBy("fingerprint")
-    table = found.agg(F.first("transcript").alias("transcript")).toArrow()
+    table = found.agg(
+        F.min_by("transcript", F.struct("run_id", "wire")).alias("transcript")
+    ).toArrow()
     return {row["fingerprint"]: row["transcript"] for row in table.to_pylist()}

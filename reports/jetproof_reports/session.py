@@ -113,8 +113,9 @@ def _options(master: str, tuned: bool, spark: str) -> dict[str, str]:
     if tuned:
         jvm += [_JVM, archive_options(java, spark)]
         options |= {"spark.ui.enabled": "false", "spark.driver.memory": "2g"}
-        if master.startswith("local"):
-            options["spark.sql.shuffle.partitions"] = str(max(2, min(os.cpu_count() or 2, 8)))
+        # Spark's own 200 are for data a thousand times as large; adaptive execution joins small ones.
+        parts = max(2, min(os.cpu_count() or 2, 8)) if master.startswith("local") else 32
+        options["spark.sql.shuffle.partitions"] = str(parts)
     if _is_here(master):
         # The name of this machine may resolve to an address that nothing listens on.
         options |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}

@@ -20,6 +20,6 @@ def positions(latest: DataFrame) -> DataFrame:
     return (
         taken.select(*key, "server", "release_key", "clauses", F.explode("position"))
         .groupBy(*key, F.col("key").alias("name"), "value")
-        .agg(F.first("clauses").alias("clauses"), by_release().alias("servers"))
+        .agg(F.min("clauses").alias("clauses"), by_release().alias("servers"))
         .select(*POSITIONS)
     )
