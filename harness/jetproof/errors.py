@@ -18,3 +18,7 @@ class JetproofError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message}\n  {self.hint}" if self.hint else self.message
+
+
+class TooSlow(JetproofError):
+    """The machine did not keep the time that a case needs: nothing is said about the server."""

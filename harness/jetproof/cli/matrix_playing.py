@@ -8,14 +8,13 @@ itself fails on it) becomes `error` on the cells that it still owes, and the oth
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from jetproof.cli.playing import Interrupts
+from jetproof.cli.playing import Interrupts, attended
 from jetproof.engine.run import RunOptions, Stop, now, run
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Emit, Event, Notice, RunFinished, RunStarted, TargetFailed
@@ -23,9 +22,7 @@ from jetproof.load.library import Library
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Item, Plan, PlanTarget, name_of
 from jetproof.targets.releases import binary_for
-from jetproof.targets.sweep import own_run
 
-_TICK_SECONDS = 0.1
 ANY = "any"
 SERVERS_EACH = 8
 """Server processes that one release gets: two clusters and two single servers, say."""
@@ -96,26 +93,11 @@ class Matrix:
         self._verdicts: Counter[Verdict] = Counter()
         self._slowest = 0.0
 
-    async def play(
-        self, interrupts: Interrupts, tick: Callable[[], None] | None = None
-    ) -> RunFinished | None:
-        """Play all of it with a person in front of it; None if that person cut it short twice."""
-        ticker = asyncio.create_task(_ticking(tick)) if tick else None
-        try:
-            with own_run() as owner:
-                self._options = replace(self._options, owner=owner)
-                async with interrupts.heard():
-                    try:
-                        return await self.whole()
-                    except asyncio.CancelledError:
-                        if interrupts.signal is None:
-                            raise
-                        return None
-        finally:
-            if ticker is not None:
-                ticker.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await ticker
+    async def play(self, interrupts: Interrupts, tick: Callable[[], None] | None = None) -> None:
+        """Play all of it with a person in front of it."""
+        async with attended(interrupts, tick) as owner:
+            self._options = replace(self._options, owner=owner)
+            await self.whole()
 
     async def whole(self) -> RunFinished:
         """Every release, so many at a time; one event at the beginning and one at the end."""
@@ -267,9 +249,3 @@ def _seen(task: asyncio.Task[None]) -> None:
     """Look at how a task ended, so that nothing complains that nobody did."""
     if not task.cancelled():
         task.exception()
-
-
-async def _ticking(tick: Callable[[], None]) -> None:
-    while True:
-        tick()
-        await asyncio.sleep(_TICK_SECONDS)

@@ -16,24 +16,22 @@ from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts
 from jetproof.cli.running import (
     Request,
-    Resumed,
-    _played,
-    _same_suites,
+    ended,
     keep_broken,
+    open_fan,
+    played,
     resumed,
+    same_suites,
     with_replay,
 )
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, fresh_run_id
 from jetproof.errors import JetproofError
 from jetproof.load.library import load_library
-from jetproof.model.verdict import exit_code
 from jetproof.plan import Plan, make_plan, name_of
 from jetproof.results import Run
-from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
-from jetproof.sinks.junit import JUnit
 from jetproof.sinks.matrix_console import MatrixConsole
 from jetproof.sinks.record import SCHEMA_SUITE, Record
 from jetproof.sinks.releases import Board, Expected
@@ -58,12 +56,12 @@ async def execute(args: argparse.Namespace) -> int:
     """Everything from loading to the last line."""
     request, earlier = _asked(args)
     library = load_library()
-    _same_suites(library, earlier)
+    same_suites(library, earlier)
     selected = select_cases(library, request.selection)
     where = await _where(args.provider, request.servers, resuming=earlier is not None)
     targets = await resolve(placed(request.servers, where.provider))
     request = replace(request, servers=tuple(target.name for target in targets))
-    skip = _played(earlier, selected)
+    skip = played(earlier, selected)
     plans = [make_plan(library, selected, [target], skip=skip) for target in targets]
 
     run_id = earlier.id if earlier else fresh_run_id()
@@ -80,14 +78,7 @@ async def execute(args: argparse.Namespace) -> int:
         stopped=lambda: stops.reason or "",
     )
     document, record = Document(), Record(keep_frames=0)
-    others: list[Sink] = [console, document, record]
-    if args.junit is not None:
-        try:
-            others.append(JUnit.create(args.junit))
-        except JetproofError:
-            folder.close()
-            raise
-    fan = FanOut([folder, Resumed(earlier, others)])
+    fan = open_fan(args.junit, folder, earlier, (console, document, record))
     emit = with_replay(library, selected, keep_broken(earlier, fan))
     options = RunOptions(
         run=run_id,
@@ -101,13 +92,7 @@ async def execute(args: argparse.Namespace) -> int:
         await matrix.play(interrupts, console.tick)
     finally:
         fan.close()
-    for failure in fan.failures:
-        console.say(str(failure))
-    code = exit_code(record.verdicts)
-    if fan.failures:
-        code = 2
-    if interrupts.exit_code is not None:
-        code = interrupts.exit_code
+    code = ended(fan, console.say, record, interrupts)
     if args.json:
         built = document.build(results=str(folder.folder), code=code)
         write_json({**built, "provider": where.provider, "releases": board.rows()})

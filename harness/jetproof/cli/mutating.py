@@ -153,6 +153,7 @@ class Bench:
         self._target = target
         self._stop = stop
         self._options = RunOptions(
+            again=False,
             run="",
             time_factor=time_factor(),
             servers_at_once=_SERVERS_AT_ONCE,

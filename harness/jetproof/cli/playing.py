@@ -17,7 +17,7 @@ from jetproof.events import Emit
 from jetproof.load.library import Library
 from jetproof.plan import Plan
 from jetproof.sinks.summary import INTERRUPTED
-from jetproof.targets.sweep import own_run
+from jetproof.targets.sweep import Owner, own_run
 
 _TICK_SECONDS = 0.1
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -76,13 +76,24 @@ async def play(
     tick: Callable[[], None] | None = None,
 ) -> None:
     """Play the plan to its end, or to the interruption that `interrupts` then tells of."""
+    async with attended(interrupts, tick) as owner:
+        await run(plan, library, emit, replace(options, owner=owner), interrupts.stop)
+
+
+@contextlib.asynccontextmanager
+async def attended(
+    interrupts: Interrupts, tick: Callable[[], None] | None = None
+) -> AsyncIterator[Owner]:
+    """A block that plays with a person in front of it; gives who owns the servers it starts.
+
+    It is left early, and quietly, by whoever interrupts twice.
+    """
     ticker = asyncio.create_task(_ticking(tick)) if tick else None
     try:
         with own_run() as owner:
-            owned = replace(options, owner=owner)
             async with interrupts.heard():
                 try:
-                    await run(plan, library, emit, owned, interrupts.stop)
+                    yield owner
                 except asyncio.CancelledError:
                     if interrupts.signal is None:
                         raise

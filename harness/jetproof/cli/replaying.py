@@ -50,6 +50,7 @@ async def execute(args: argparse.Namespace, name: str, server: str) -> int:
     printer = Printer(stream, paint_for(stream), selected.items[0].case.id, args.verbose)
     interrupts = Interrupts(Stop(), notify=printer.say)
     options = RunOptions(
+        again=False,
         run=fresh_run_id(),
         time_factor=time_factor(),
         command=tuple(args.command_line),

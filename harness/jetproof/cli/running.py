@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -75,25 +75,18 @@ def resumed(folder: Path, given: Request, out: Path | None) -> tuple[Request, Ru
 async def execute(args: argparse.Namespace, request: Request, earlier: Run | None) -> int:
     """Everything from loading to the last line."""
     library = load_library()
-    _same_suites(library, earlier)
+    same_suites(library, earlier)
     selected = select_cases(library, request.selection)
     targets = await resolve(request.servers or _DEFAULT_TARGETS)
     # A resumed run goes on with the releases that it had, whatever `latest` means by now.
     request = replace(request, servers=tuple(target.name for target in targets))
-    plan = make_plan(library, selected, targets, skip=_played(earlier, selected))
+    plan = make_plan(library, selected, targets, skip=played(earlier, selected))
 
     run_id = earlier.id if earlier else fresh_run_id()
     stop = Stop()
     folder, sinks = _open(args, request, earlier, run_id, stop)
     console, document, record = sinks
-    others: list[Sink] = [console, document, record]
-    if args.junit is not None:
-        try:
-            others.append(JUnit.create(args.junit))
-        except JetproofError:
-            folder.close()
-            raise
-    fan = FanOut([folder, Resumed(earlier, others)])
+    fan = open_fan(args.junit, folder, earlier, sinks)
     emit = with_replay(library, selected, keep_broken(earlier, fan))
     options = RunOptions(
         run=run_id,
@@ -109,13 +102,7 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
         await play(plan, library, emit, options, interrupts, console.tick)
     finally:
         fan.close()
-    for failure in fan.failures:
-        console.say(str(failure))
-    code = exit_code(record.verdicts)
-    if fan.failures:
-        code = 2
-    if interrupts.exit_code is not None:
-        code = interrupts.exit_code
+    code = ended(fan, console.say, record, interrupts)
     if args.json:
         write_json(document.build(results=str(folder.folder), code=code))
     return code
@@ -136,6 +123,29 @@ def _open(
         stopped=lambda: stop.reason or "",
     )
     return folder, (console, Document(), Record(keep_frames=0))
+
+
+def open_fan(
+    junit: Path | None, folder: RunFolder, earlier: Run | None, sinks: Sequence[Sink]
+) -> FanOut:
+    """The folder hears what is new; the other sinks hear of the whole run."""
+    others = list(sinks)
+    if junit is not None:
+        try:
+            others.append(JUnit.create(junit))
+        except JetproofError:
+            folder.close()
+            raise
+    return FanOut([folder, Resumed(earlier, others)])
+
+
+def ended(fan: FanOut, say: Callable[[str], None], record: Record, interrupts: Interrupts) -> int:
+    """The exit code of a run whose sinks are closed; tells which of them failed."""
+    for failure in fan.failures:
+        say(str(failure))
+    if interrupts.exit_code is not None:
+        return interrupts.exit_code
+    return 2 if fan.failures else exit_code(record.verdicts)
 
 
 class Resumed:
@@ -217,7 +227,7 @@ def _finished(run: Run, cells: Sequence[Cell]) -> list[CaseFinished]:
     ]
 
 
-def _played(earlier: Run | None, selected: Selected) -> frozenset[str]:
+def played(earlier: Run | None, selected: Selected) -> frozenset[str]:
     """Names of the cells that need not be played again: a case that was changed is another one."""
     if earlier is None:
         return frozenset()
@@ -229,7 +239,7 @@ def _played(earlier: Run | None, selected: Selected) -> frozenset[str]:
     )
 
 
-def _same_suites(library: Library, earlier: Run | None) -> None:
+def same_suites(library: Library, earlier: Run | None) -> None:
     if earlier is not None and earlier.document.get("suite_hash") != library.suite_hash:
         raise JetproofError(
             f"the suites have changed since {earlier.folder} was made",

@@ -8,7 +8,7 @@ import time
 from jetproof.engine.judge import NO_REPLY, Seen, judge, summary
 from jetproof.engine.mailbox import Mailbox
 from jetproof.engine.play import REPLY_WITHIN, Play
-from jetproof.errors import JetproofError
+from jetproof.errors import TooSlow
 from jetproof.model.case import (
     Expectation,
     Outgoing,
@@ -74,9 +74,7 @@ async def due(play: Play, step: Step, message: Outgoing) -> None:
     if message.not_after is not None:
         late = time.monotonic() - play.marks[message.not_after.mark] - message.not_after.by
         if late > 0:
-            raise JetproofError(
-                f"this machine was {late:.3f} s too slow to send in time", phase="play"
-            )
+            raise TooSlow(f"this machine was {late:.3f} s too slow to send in time", phase="play")
 
 
 async def subscribe(play: Play, step: Subscribe) -> None:

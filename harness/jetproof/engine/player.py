@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from jetproof.engine import actions, exchange, laws, observations
+from jetproof.engine.elections import uncalled_for
 from jetproof.engine.play import GIVEN, MOST, CannotGoOn, Play
 from jetproof.engine.setup import prepare
-from jetproof.errors import JetproofError
+from jetproof.errors import JetproofError, TooSlow
 from jetproof.model import case as steps
 from jetproof.model.matching import MISSING, mismatch
 from jetproof.model.template import Scalar, TemplateError, UnknownVariable
@@ -26,13 +27,18 @@ Handler = Callable[[Play, Any], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What playing a case left. `error` says why there is no verdict, if there is none."""
+    """What playing a case left. `error` says why there is no verdict, if there is none.
+
+    With `disturbed` the machine is why: too slow, or so busy that a leader changed by itself. The
+    case may get its verdict when there is less to do.
+    """
 
     checks: Sequence[Check]
     frames: Sequence[FrameRecord]
     positions: Mapping[str, str]
     ms: float
     error: str | None = None
+    disturbed: bool = False
 
 
 async def play_case(play: Play) -> Outcome:
@@ -40,6 +46,7 @@ async def play_case(play: Play) -> Outcome:
     task = asyncio.ensure_future(_play(play))
     forget = play.session.watch(play.token, play.advise)
     error: str | None = None
+    disturbed = False
     budget = play.case.budget * play.factor
     try:
         with play.running_as(task):
@@ -58,18 +65,22 @@ async def play_case(play: Play) -> Outcome:
     except Exception as problem:
         if isinstance(problem, TimeoutError) and not isinstance(problem, WireTimeout):
             error = f"step {play.where}: it exceeded its budget of {budget:g} s"
+            disturbed = True
         else:
             error = play.broken or await _told(play, problem)
+            disturbed = isinstance(problem, TooSlow)
     finally:
         forget()
     await _stop(task)
     ms = play.transcript.ms()
+    if error is None and play.failed:
+        error = uncalled_for(play)
+        disturbed = error is not None
     if error is not None and play.connection_lost:
         error = await play.session.epitaph() or error
     await _leave(play)
-    return Outcome(
-        play.checks, play.transcript.frames, play.positions, ms, error and play.generic(error)
-    )
+    told = error and play.generic(error)
+    return Outcome(play.checks, play.transcript.frames, play.positions, ms, told, disturbed)
 
 
 async def _told(play: Play, problem: Exception) -> str | None:

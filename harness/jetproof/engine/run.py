@@ -9,12 +9,13 @@ import shlex
 import string
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from jetproof.engine.judge import Rules
+from jetproof.engine.places import Places
 from jetproof.engine.play import Play
 from jetproof.engine.player import Outcome, play_case
 from jetproof.engine.schema_watch import SUITE, SchemaWatch
@@ -68,6 +69,8 @@ class RunOptions:
     keep: bool = False
     front: Front = no_front
     hold: Callable[[RunningTarget], AbstractAsyncContextManager[None]] | None = None
+    again: bool = True
+    """A case that a slow machine disturbed is played once more at the end, with less to do."""
 
 
 class Stop:
@@ -105,7 +108,9 @@ class _Run:
         self.stop = stop
         self.verdicts: Counter[Verdict] = Counter()
         self.slowest = 0.0
-        self.places = _Places(options.servers_at_once)
+        self.places = Places(options.servers_at_once)
+        self.again: list[Group] = []
+        self.last = not options.again
         self.watches = {
             target.name: SchemaWatch(library.schemas, target.version) for target in plan.targets
         }
@@ -116,14 +121,12 @@ class _Run:
         self._emit(self._started())
         for dropped in self.plan.not_applicable:
             cell = self._cell(dropped.item, dropped.target, Ruling(Verdict.NOT_APPLICABLE))
-            self.finished(CaseFinished(_with(cell, reason=dropped.reason)))
-        tasks = [asyncio.create_task(self._group(group)) for group in self.plan.groups]
-        for task in tasks:
-            self.stop.watch(task)
-        results = await asyncio.gather(*tasks, return_exceptions=True)
-        for result in results:
-            if isinstance(result, Exception):
-                raise result
+            self.finished(CaseFinished(replace(cell, reason=dropped.reason)))
+        await self._groups(self.plan.groups)
+        # A machine too slow or too busy for a case among hundreds may do for it alone.
+        self.last = True
+        for group in self.again:
+            await self._groups([group])
         self._judge_schemas()
         ended = RunFinished(
             run=self.options.run,
@@ -134,6 +137,17 @@ class _Run:
         )
         self._emit(ended)
         return ended
+
+    async def _groups(self, groups: Sequence[Group]) -> None:
+        if self.stop.reason is not None:
+            return
+        tasks = [asyncio.create_task(self._group(group)) for group in groups]
+        for task in tasks:
+            self.stop.watch(task)
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
 
     def emit(self, event: Event) -> None:
         self._emit(event)
@@ -232,12 +246,16 @@ class _Run:
         token = fresh_token(self.options.run)
         play = Play(case, session, rules, token, schema_watch=watch.see)
         outcome = await play_case(play)
+        if outcome.disturbed and not self.last and not session.dead:
+            self.emit(Notice(f"{case.id} @{group.target.name} is played again: {outcome.error}"))
+            self.again.append(replace(group, items=(item,)))
+            return
         ruling = self._rule(group, item, outcome)
         cell = self._cell(item, group.target, ruling)
         log: tuple[str, ...] = ()
         if ruling.verdict is Verdict.ERROR or ruling.verdict.nonconforming:
             log = log_tail(session.target)
-        cell = _with(
+        cell = replace(
             cell,
             ms=outcome.ms,
             started_at=started_at,
@@ -273,7 +291,7 @@ class _Run:
         for item in group.items:
             if item.case.id not in played:
                 cell = self._cell(item, group.target, Ruling(Verdict.ERROR, reason))
-                self.finished(CaseFinished(_with(cell, started_at=now(), server_log=log)))
+                self.finished(CaseFinished(replace(cell, started_at=now(), server_log=log)))
 
     # -- cells ----------------------------------------------------------------------------------
 
@@ -296,7 +314,7 @@ class _Run:
             target=target.name,
             replay=f"jetproof replay {case.id} --server {shlex.quote(target.name)}",
         )
-        return _with(cell, attempt=self.options.attempts.get(cell.name, 0) + 1)
+        return replace(cell, attempt=self.options.attempts.get(cell.name, 0) + 1)
 
     def _judge_schemas(self) -> None:
         for target in self.plan.targets:
@@ -331,7 +349,7 @@ class _Run:
                     replay=f"jetproof run --server {shlex.quote(target.name)}",
                 )
                 attempt = self.options.attempts.get(cell.name, 0) + 1
-                self.finished(CaseFinished(_with(cell, attempt=attempt), checks))
+                self.finished(CaseFinished(replace(cell, attempt=attempt), checks))
 
     def _started(self) -> RunStarted:
         clauses = [
@@ -348,28 +366,6 @@ class _Run:
             partial=self.plan.partial,
             command=self.options.command,
         )
-
-
-class _Places:
-    """So many server processes at once; a cluster takes one place a node."""
-
-    def __init__(self, places: int) -> None:
-        self._free = places
-        self._all = places
-        self._change = asyncio.Condition()
-
-    @contextlib.asynccontextmanager
-    async def taken(self, wanted: int) -> AsyncIterator[None]:
-        wanted = min(wanted, self._all)
-        async with self._change:
-            await self._change.wait_for(lambda: self._free >= wanted)
-            self._free -= wanted
-        try:
-            yield
-        finally:
-            async with self._change:
-                self._free += wanted
-                self._change.notify_all()
 
 
 def fresh_run_id() -> str:
@@ -401,9 +397,3 @@ def log_tail(target: RunningTarget) -> tuple[str, ...]:
         prefix = f"{name}: " if len(target.nodes) > 1 else ""
         lines.extend(prefix + line for line in tail.splitlines())
     return tuple(lines)
-
-
-def _with(cell: Cell, **changes: object) -> Cell:
-    from dataclasses import replace
-
-    return replace(cell, **changes)  # type: ignore[arg-type]
