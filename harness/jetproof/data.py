@@ -6,11 +6,16 @@ points at one, they are the folders next to `harness/`. Nothing else in the pack
 
 from __future__ import annotations
 
+import hashlib
+import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from jetproof.errors import JetproofError
 
 _PACKAGE = Path(__file__).resolve().parent
+_FRONTS = ("_data", "cli", "pytest_plugin", "results", "sinks")
 
 
 def data_root() -> Path:
@@ -26,6 +31,41 @@ def suites_dir() -> Path:
 def fixtures_dir() -> Path:
     """Return the folder of what cases refer to: schemas, configurations, mutants, error codes."""
     return data_root() / "fixtures"
+
+
+def cache_root() -> Path:
+    """`$JETPROOF_CACHE`, else the folder where this platform keeps caches."""
+    if given := os.environ.get("JETPROOF_CACHE"):
+        return Path(given).expanduser()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "jetproof"
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "jetproof"
+
+
+def harness_hash() -> str:
+    """Hash of what plays and judges cases beside the cases themselves: code, fixtures, ledger.
+
+    Two runs with equal hashes judge alike; the fronts, which only show verdicts, do not count.
+    """
+    found = hashlib.sha256()
+    for name, path in _judging():
+        found.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return found.hexdigest()[:16]
+
+
+def _judging() -> Iterator[tuple[str, Path]]:
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        name = path.relative_to(_PACKAGE)
+        if name.parts[0] not in _FRONTS:
+            yield name.as_posix(), path
+    root = data_root()
+    files = [root / "fixtures" / "errors.yaml", root / "suites" / "deviations.yaml"]
+    for folder in ("servers", "schemas/wire"):
+        files += sorted((root / "fixtures" / folder).rglob("*.*"))
+    for path in files:
+        if path.is_file():
+            yield path.relative_to(root).as_posix(), path
 
 
 def _find_root(package: Path) -> Path:

@@ -31,6 +31,7 @@ class TargetStarted:
     configuration: str
     cases: int
     ms: float
+    build: str = ""  # hash of the binary, where two of one version can differ
 
 
 @dataclass(frozen=True, slots=True)

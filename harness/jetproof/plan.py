@@ -7,18 +7,21 @@ that `n/a` is decided here, with the proof in its reason.
 from __future__ import annotations
 
 import fnmatch
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library
 from jetproof.model.case import Case
 from jetproof.model.clause import Actor
+from jetproof.model.topology import TOPOLOGIES
 from jetproof.model.verdict import cell_name
 from jetproof.model.versions import Version
 
-CLUSTER_TOPOLOGIES = frozenset({"cluster-3"})
+LINK_IN_CONTAINERS = "the link between two containers cannot be cut"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +36,34 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class PlanTarget:
-    """A target whose version is known. `fixed` is why it cannot be configured, if it cannot."""
+    """A target whose version is known. `fixed` is why it cannot be configured, if it cannot.
+
+    `newer` and `older` are releases of other lines, for stores that one release writes and another
+    opens."""
 
     name: str
     version: Version
     provider: str
     fixed: str | None = None
+    newer: Version | None = None
+    older: Version | None = None
+
+    def release(self, name: str) -> Version | Literal["own"] | None:
+        """What a case means by the name of a release; None if there is none."""
+        match name:
+            case "target":
+                return "own"
+            case "newer":
+                return self.newer
+            case "older":
+                return self.older
+            case _:
+                return Version.parse(name)
+
+    build: str = ""
+    """Hash of the binary, where two of one version can differ."""
+    speaks: tuple[str, ...] | None = None
+    """The only specifications that it answers for: those of the reference layer, if it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +72,16 @@ class Item:
 
     case: Case
     revision: int
+
+    @property
+    def law(self) -> str:
+        """The revision by name, where it is another than the one that the case is about."""
+        return "" if self.revision == self.case.revision else f"{self.case.spec}@{self.revision}"
+
+    def replay(self, target: PlanTarget) -> str:
+        """The command that plays it again."""
+        law = f" --spec {self.law}" if self.law else ""
+        return f"jetproof replay {self.case.id} --server {shlex.quote(target.name)}{law}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +96,15 @@ class Group:
 
     @property
     def weight(self) -> int:
-        return 3 if self.topology in CLUSTER_TOPOLOGIES else 1
+        """So many server processes."""
+        return len(TOPOLOGIES[self.topology].nodes)
+
+    @property
+    def release(self) -> Version | None:
+        """What the servers start with, if it is another release than the target."""
+        named = next(iter(self.items)).case.given.release if self.alone else None
+        release = None if named is None else self.target.release(named)
+        return release if isinstance(release, Version) else None
 
     @property
     def accounts(self) -> tuple[str, ...]:
@@ -73,7 +116,9 @@ class Group:
             if given.account
         }
         own = {
-            own_account(item.case) for item in self.items if item.case.given.isolation == "account"
+            own_account(item.case, item.revision)
+            for item in self.items
+            if item.case.given.isolation == "account"
         }
         return tuple(sorted(named | own))
 
@@ -105,9 +150,9 @@ class Selected:
     partial: str = field(default="")
 
 
-def own_account(case: Case) -> str:
-    """The name of the account that belongs to one case alone."""
-    return f"OWN_{case.hash}"
+def own_account(case: Case, revision: int) -> str:
+    """The name of the account that belongs to one case alone, judged by one revision."""
+    return f"OWN_{case.hash}" + ("" if revision == case.revision else f"_{revision}")
 
 
 def select(library: Library, selection: Selection, cases: Sequence[Case] | None = None) -> Selected:
@@ -154,17 +199,31 @@ def make_plan(
 def name_of(item: Item, target: PlanTarget) -> str:
     """The name that the cell will have."""
     topology = item.case.given.topology
-    return cell_name(item.case.id, str(target.version), topology, target.provider)
+    return cell_name(item.case.id, str(target.version), topology, target.provider, law=item.law)
 
 
 def why_not(library: Library, item: Item, target: PlanTarget) -> str | None:
     """The proof that a case does not apply to a target, or None if it does."""
     case = item.case
+    if target.speaks is not None and case.spec not in target.speaks:
+        return (
+            f"the reference layer answers for {', '.join(target.speaks)}; "
+            f"{case.spec} is judged on releases"
+        )
     for clause in library.clauses_of(case):
         if clause.applies_from is not None and target.version.base < clause.applies_from:
             return (
                 f"{clause.id} applies from {clause.applies_from}, this server is {target.version}"
             )
+    head = library.configurations[case.given.configuration]
+    if refused := head.refused_by(target.version):
+        return refused
+    for name in sorted(case.releases):
+        if target.release(name) is None:
+            line = "a later" if name == "newer" else "an earlier"
+            return f"no release of {line} line than {target.version} is known"
+    if target.provider == "container" and case.actions & {"cut", "mend"}:
+        return LINK_IN_CONTAINERS
     if target.fixed is None:
         return None
     if case.given.configuration != "default":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from jetproof.engine.judge import Seen
-from jetproof.engine.laws import contiguous, outcomes, sequence_of, spaced
+from jetproof.engine.laws import accounted, contiguous, flow, outcomes, sequence_of, spaced
 from jetproof.engine.mailbox import Mailbox
 from jetproof.model.matcher import parse_matcher
 from jetproof.wire import Headers
@@ -121,3 +121,82 @@ def test_outcomes() -> None:
     assert law(outcomes, case, of="write", saying="pub-ack", count=one) == {}
     assert law(outcomes, case, of="write", saying="pub-ack", count=two) == {"count": 1}
     assert law(outcomes, case, of="write", saying="status 503", count=one) == {"count": 0}
+
+
+def pulled(payload: bytes = b"12345", headers: Headers | None = None) -> Seen:
+    """Twenty bytes without its headers."""
+    return Seen("subject", headers, payload, reply="an.inbox")
+
+
+def ended(messages: object, size: object, status: int = 408) -> Seen:
+    pending = [("Nats-Pending-Messages", str(messages)), ("Nats-Pending-Bytes", str(size))]
+    return Seen("r", Headers(pending, status=status), b"")
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        ((pulled(), pulled(), ended(3, 60)), {}),
+        ((ended(5, 100),), {}),
+        ((pulled(), beat(0.5), pulled(), ended(1, 20), ended(2, 40)), {}),
+        ((pulled(), ended(3, 80)), {"batch": "1 delivered, 3 pending"}),
+        ((pulled(), ended(4, 81)), {"max_bytes": "20 delivered, 81 pending"}),
+        (
+            (pulled(), ended("x", "")),
+            {"batch": "1 delivered, 0 pending", "max_bytes": "20 delivered, 0 pending"},
+        ),
+        ((pulled(), ended(-1, 80)), {"batch": "1 delivered, -1 pending"}),
+        (
+            (),
+            {"batch": "0 delivered, 0 pending", "max_bytes": "0 delivered, 0 pending"},
+        ),
+    ],
+)
+def test_accounted(messages: tuple[Seen, ...], told: dict[str, object]) -> None:
+    case = Recorded(boxes={"a": box(*messages)})
+    assert law(accounted, case, on="a", batch=5, max_bytes=100) == told
+
+
+def test_accounted_counts_headers_unless_they_are_free() -> None:
+    block = Headers([("A", "b")])
+    case = Recorded(boxes={"a": box(pulled(headers=block), ended(0, 1))})
+    size = 21 + len(block.encode())
+    assert law(accounted, case, on="a", max_bytes=size) == {}
+    assert law(accounted, case, on="a", max_bytes=21, headers="free") == {}
+    told = law(accounted, case, on="a", max_bytes=21)
+    assert told == {"max_bytes": f"{size - 1} delivered, 1 pending"}
+    assert law(accounted, case, on="a", batch=1) == {}
+
+
+def ack(at: int, seq: int, msgs: int, asked: int = 4, op: int = 1) -> Seen:
+    subject = f"prefix.more.id.{asked}.fail.{at}.{op}.$FI"
+    return Seen(subject, None, b'{"type":"ack","seq":%d,"msgs":%d}' % (seq, msgs), at=float(at))
+
+
+@pytest.mark.parametrize(
+    ("acks", "told"),
+    [
+        ([ack(1, 0, 4, op=0), ack(4, 4, 4), ack(8, 8, 4)], {}),
+        ([ack(1, 0, 1, op=0), ack(1, 1, 2, op=0), ack(3, 3, 4), ack(7, 7, 4)], {}),
+        ([ack(1, 0, 4, op=0), ack(4, 4, 4), ack(5, 4, 4, op=4), ack(8, 8, 4)], {}),
+        ([ack(1, 0, 4, op=0), ack(8, 8, 4)], {"points": "8 after 0 with 4"}),
+        ([ack(1, 0, 4, op=0), ack(4, 4, 4), ack(5, 4, 4)], {"points": "4 after 4 with 4"}),
+        ([ack(1, 0, 8, op=0)], {"asked": "8 of 4"}),
+        ([ack(1, 0, 0, op=0)], {"asked": "0 of 4"}),
+        ([ack(1, 0, 4, op=0), ack(3, 4, 4)], {"sent": "4 at 3"}),
+        ([], {"count": 0}),
+    ],
+)
+def test_flow(acks: list[Seen], told: dict[str, object]) -> None:
+    others = [
+        Seen("prefix.id.4.fail.3.1.$FI", None, b'{"type":"gap","last_seq":3,"seq":5}'),
+        Seen("prefix.id.4.fail.9.2.$FI", None, b'{"stream":"S","seq":9,"batch":"id","count":9}'),
+        Seen("elsewhere", None, b'{"type":"ack","seq":99,"msgs":99}'),
+        Seen("prefix.id.4.fail.3.1.$FI", None, b"garbage"),
+    ]
+    assert law(flow, Recorded(boxes={"a": box(*acks, *others)}), on="a") == told
+
+
+def test_flow_counts() -> None:
+    case = Recorded(boxes={"a": box(ack(1, 0, 4, op=0))})
+    assert law(flow, case, on="a", count=parse_matcher(2)) == {"count": 1}

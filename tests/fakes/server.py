@@ -7,7 +7,7 @@ for one thing. They hold no state worth the name and live in the event loop of t
     async with serving(Mute()) as fake:
         ... fake.url ...
 
-Run as a program, `python server.py Garbage`, it prints its URL and serves until it is ended.
+`python -m fakes garbage`, in the folder of the tests, prints its URL and serves until it is ended.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import sys
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -44,6 +43,15 @@ NOW = "2026-01-01T00:00:00Z"
 EMPTY: dict[str, Any] = {
     "messages": 0, "bytes": 0, "first_seq": 0, "first_ts": NOW, "last_seq": 0, "last_ts": NOW,
     "consumer_count": 0,
+}  # fmt: skip
+LIMITS = (
+    "max_memory", "max_storage", "max_streams", "max_consumers", "max_ack_pending",
+    "memory_max_stream_bytes", "storage_max_stream_bytes",
+)  # fmt: skip
+ACCOUNT: dict[str, Any] = {
+    "memory": 0, "storage": 0, "reserved_memory": 0, "reserved_storage": 0, "streams": 0,
+    "consumers": 0, "limits": {**dict.fromkeys(LIMITS, -1), "max_bytes_required": False},
+    "api": {"level": 5, "total": 1, "errors": 0},
 }  # fmt: skip
 DEFAULTS: dict[str, Any] = {
     "retention": "limits", "max_consumers": -1, "max_msgs": -1, "max_bytes": -1, "max_age": 0,
@@ -116,7 +124,7 @@ class Polite:
     def api(self, call: str, payload: bytes) -> dict[str, Any]:
         name = call.rpartition(".")[2]
         if call == "INFO":
-            return {"type": f"{TYPE}.account_info_response", "memory": 0, "streams": 0}
+            return {"type": f"{TYPE}.account_info_response", **ACCOUNT}
         if call == "STREAM.NAMES":
             return {"type": f"{TYPE}.stream_names_response", "streams": list(self.streams)}
         if call.startswith("STREAM.CREATE."):
@@ -405,29 +413,3 @@ async def serving(fake: Polite) -> AsyncIterator[Polite]:
         yield fake
     finally:
         fake.stop()
-
-
-KINDS: dict[str, Callable[[], Polite]] = {
-    "polite": Polite,
-    "silent": Silent,
-    "mute": lambda: Mute(lambda frame: not frame.subject.startswith("$JS")),
-    "ping-deaf": PingDeaf,
-    "wrong": Wrong,
-    "slow": Slow,
-    "crashes": Crashes,
-    "cuts": Cuts,
-    "garbage": Garbage,
-    "refuses": Refuses,
-    "hostile": hostile,
-}
-
-
-async def _main(kind: str) -> None:
-    async with serving(KINDS[kind]()) as fake:
-        print(fake.url, flush=True)
-        await asyncio.Event().wait()
-
-
-if __name__ == "__main__":
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_main(sys.argv[1]))

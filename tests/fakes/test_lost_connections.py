@@ -194,7 +194,7 @@ def test_an_error_text_that_is_no_utf8_is_received_all_the_same(
     steps:
       - publish: {subject: a.refuse, connection: b}
       - receive: {from: errors, within: 1s}
-        message: {payload: {match: "^no .xff good$"}}
+        message: {payload: {match: "^no . good$", hex: 6e6f20ff20676f6f64}}
 """
     played = judged(library, cases, text, Refuses("no \udcff good"))
     assert played.failed("refused") == []

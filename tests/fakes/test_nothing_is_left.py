@@ -16,8 +16,9 @@ from jetproof.plan import Selection, make_plan, select
 from jetproof.targets.resolve import resolve
 
 from .conftest import Cases
+from .kinds import KINDS
 from .playing import Played, bounded, play
-from .server import KINDS, Mute, Polite, serving
+from .server import Mute, Polite, serving
 
 MIXED = """
   - case: asks

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
+import pytest
+
 from jetproof.engine.run import Front
 from jetproof.events import Notice, TargetStarted
 from jetproof.load.library import Library
@@ -86,3 +88,25 @@ def test_a_front_that_wants_the_first_answer_gets_it(library: Library, cases: Ca
     seen = played(library, cases, 0.6, again=False)
     assert seen.verdicts["in-time"] == "error"
     assert servers(seen) == 2
+
+
+def test_servers_that_did_not_get_ready_are_started_again(
+    library: Library, cases: Cases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from jetproof.engine import run
+    from jetproof.targets.node import NotReady
+
+    whole, failures = run.start_target, [NotReady("listens, but JetStream was not ready")]
+
+    @contextlib.asynccontextmanager
+    async def start(*given: object, **more: object) -> AsyncIterator[RunningTarget]:
+        if failures:
+            raise failures.pop()
+        async with whole(*given, **more) as target:  # type: ignore[arg-type]
+            yield target
+
+    monkeypatch.setattr(run, "start_target", start)
+    seen = played(library, cases, 0.0)
+    assert seen.verdicts == {"in-time": "pass", "other": "pass"}
+    [notice] = [event.text for event in seen.events if isinstance(event, Notice)]
+    assert "is started again: listens, but JetStream was not ready" in notice

@@ -16,7 +16,7 @@ from typing import Any
 PATIENCE = 90.0
 # What is waited for here takes its time or never comes: stretching it proves nothing more.
 FACTOR = {"JETPROOF_TIME_FACTOR": "1"}
-FAKES = Path(__file__).parents[1] / "fakes" / "server.py"
+TESTS = Path(__file__).parents[1]
 HEAD = "suite: adr-50/faults\nabout: Cases that meet trouble\ncases:\n"
 
 
@@ -135,7 +135,7 @@ def rows(folder: Path, journal: str) -> list[dict[str, Any]]:
 def fake(kind: str) -> Iterator[str]:
     """The URL of a fake server of `tests/fakes`, for the length of the block."""
     with subprocess.Popen(
-        [sys.executable, str(FAKES), kind], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "fakes", kind], cwd=TESTS, stdout=subprocess.PIPE, text=True
     ) as process:
         try:
             assert process.stdout is not None

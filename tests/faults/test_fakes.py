@@ -56,6 +56,51 @@ def test_what_a_misbehaving_server_makes_of_a_run(tmp_path: Path, kind: str, cod
     assert ended.document["exit_code"] == code
 
 
+CONFUSED = """\
+      - request: {subject: $stream.a}
+        reply: {json: {seq: 1}}
+      - request: {subject: $stream.late, within: 200ms}
+        reply: {json: {seq: 2}}
+      - request: {subject: wake.up}
+        reply: {status: 503}
+      - request: {subject: $stream.gap}
+        reply: {json: {seq: 3}}
+      - advisory: {none_for: 100ms}
+      - request: {subject: new.a}
+        reply: {status: 503}
+      - request: {subject: headers.a}
+        reply: {headers: {Nats-Sequence: {absent: true}}}
+      - subscribe: {subject: box.$id, to: box}
+      - unsubscribe: {from: box}
+      - silence: {on: box, for: 100ms}
+      - stream: {messages: 3}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "failed"),
+    [
+        ("polite", []),
+        ("after-the-end", []),
+        ("twice", []),
+        ("odd-headers", []),
+        ("late", ["2 reply", "4 reply.json.seq", "11 stream.messages"]),
+        ("new-status", ["6 reply.status"]),
+        ("advisory-first", ["5 advisory"]),
+    ],
+)
+def test_what_a_confusing_server_makes_of_a_run(
+    tmp_path: Path, kind: str, failed: list[str]
+) -> None:
+    write(tmp_path, case("meets", CONFUSED, """{stream: {subjects: ["$stream.>"]}}"""))
+    with fake(kind) as url:
+        ended = jetproof(tmp_path, "run", "faults.yaml", "--server", url, "--out", "out")
+    assert ended.code == (1 if failed else 0), ended.out
+    checks = rows(tmp_path / "out", "checks")
+    told = [f"{row['step']} {row['path']}" for row in checks if not row["ok"]]
+    assert [one for one in told if one[0].isdigit()] == failed
+
+
 def test_a_server_that_says_nothing_cannot_be_used(tmp_path: Path) -> None:
     ended = told(tmp_path, "silent")
     assert ended.code == 3

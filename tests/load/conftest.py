@@ -44,6 +44,9 @@ def make_root(root: Path) -> Path:
     servers.mkdir()
     (servers / "default.conf").write_text("# about: Nothing special.\n")
     (servers / "low-limits.conf").write_text("# about: Less of everything.\n")
+    (servers / "guests.conf").write_text(
+        "# about: Guests.\n# accounts: JP, B, SYS\n# users: guest@B, owner@JP\n"
+    )
     (servers / "speaks.yaml").write_text("demo:\n  - {from: 2.12.0, revision: 1}\n")
     (root / "fixtures" / "errors.yaml").write_text(ERRORS)
     suite = root / "suites" / "demo"

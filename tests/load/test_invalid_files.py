@@ -1,7 +1,7 @@
 """Files that must be rejected: `tests/format/invalid/*.yaml`, each with the messages in `*.expect`.
 
-Every mistake of a file is listed, with its line. `{laws}` and `{steps}` in an `.expect` file stand
-for the names of all laws and all kinds of steps, of which there will be more.
+Every mistake of a file is listed, with its line. `{laws}`, `{steps}` and `{matchers}` in an `.expect`
+file stand for the names of all of them, of which there will be more.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from jetproof.data import fixtures_dir
 from jetproof.load.library import Library, load_cases
 from jetproof.load.mistakes import LoadError
 from jetproof.model.laws import LAWS
+from jetproof.model.matcher import OPERATORS
 
 FOLDER = Path(__file__).parent.parent / "format" / "invalid"
 SCHEMA = fixtures_dir() / "schemas" / "case-file.json"
@@ -33,6 +34,7 @@ def test_a_wrong_file_is_rejected_with_every_line_and_message(
     monkeypatch.chdir(FOLDER)
     expected = Path(f"{name}.expect").read_text()
     expected = expected.replace("{laws}", ", ".join(sorted(LAWS)))
+    expected = expected.replace("{matchers}", ", ".join(OPERATORS))
     expected = expected.replace("{steps}", ", ".join(step_kinds()))
     with pytest.raises(LoadError) as caught:
         load_cases([Path(f"{name}.yaml")], library)

@@ -25,6 +25,8 @@ MATCHES = [
     ({"length": 3}, "abc"), ({"length": {"gte": 2}}, [1, 2]), ({"gt": 2}, 3), ({"gte": 3}, 3),
     ({"lt": 4}, 3), ({"lte": 3}, 3), ({"gt": 2}, "3"), ({"in": [1, 2]}, 2),
     ({"gte": 1, "lt": 3}, 2), ({"values": ["a", "b"]}, ["a", "b"]),
+    ({"hex": "61 fF"}, "a\udcff"), ({"base64": "a"}, "YQ=="), ({"base64": {"hex": "ff"}}, "/w=="),
+    ({"not": {"base64": {"exists": True}}}, "no"),
     ({"text": "x", "times": 3}, "xxx"), (1, WireText("1")), ("true", WireText("true")),
 ]  # fmt: skip
 DIFFERS = [
@@ -36,7 +38,10 @@ DIFFERS = [
     ({"contains": "x"}, "abc"), ({"contains": 3}, [1, 2]), ({"length": 3}, "ab"),
     ({"length": 0}, MISSING), ({"gt": 3}, 3), ({"gte": 4}, 3), ({"lt": 3}, 3),
     ({"lte": 2}, 3), ({"gt": 1}, "many"), ({"gt": 1}, MISSING), ({"in": [1, 2]}, 3),
-    ({"gte": 1, "lt": 3}, 3), ({"values": ["a"]}, ["a", "b"]), (1, WireText("01")),
+    ({"gte": 1, "lt": 3}, 3), ({"values": ["a"]}, ["a", "b"]), ({"hex": "61"}, "b"),
+    ({"hex": "61"}, 61), ({"hex": "61"}, "\ud800"), ({"base64": "b"}, "YQ=="),
+    ({"base64": {"exists": True}}, "no"), ({"base64": "a"}, "Y\nQ=="), ({"base64": ""}, MISSING),
+    (1, WireText("01")),
 ]  # fmt: skip
 
 

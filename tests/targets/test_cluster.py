@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from jetproof.model.versions import Version
 from jetproof.targets.node import Node
 from jetproof.targets.server import ServerNode
 from jetproof.targets.sweep import Owner
@@ -96,7 +97,7 @@ def test_a_node_is_restarted_with_another_release(play: Play[None], owner: Owner
     async def main() -> None:
         async with start_target("2.14.6", topology="cluster-3", owner=owner) as target:
             await make_stream(target, num_replicas=3)
-            await target.restart("n2", release="2.15.1")
+            await target.restart("n2", release=Version.parse("2.15.1"))
             versions = {name: str(node.version) for name, node in target.nodes.items()}
             assert versions == {"n1": "2.14.6", "n2": "2.15.1", "n3": "2.14.6"}
             info = await answered(target, "$JS.API.STREAM.INFO.ORDERS", node="n2")

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from jetproof.errors import JetproofError
+from jetproof.model.versions import Version
 from jetproof.targets import docker_engine
 from jetproof.targets.container import ContainerNode
 from jetproof.targets.docker_engine import OWNER_LABEL, RUN_LABEL, connect, engine_problem
@@ -169,7 +171,7 @@ def test_a_node_is_restarted_with_another_release(
     async def main() -> None:
         async with start_target("container:2.14.6", owner=owner) as target:
             await make_stream(target)
-            await target.restart("n1", release="2.15.1")
+            await target.restart("n1", release=Version.parse("2.15.1"))
             assert str(target.nodes["n1"].version) == "2.15.1"
             assert "error" not in await api(target, "$JS.API.STREAM.INFO.ORDERS")
 
@@ -246,8 +248,37 @@ def test_a_cancellation_during_the_start_leaves_nothing(
     assert left_of(engine, owner.id) == []
 
 
-def test_our_image_never_takes_the_upstream_name(engine: Any, binary: Path) -> None:
-    name = docker_engine.build_image(engine, known_releases()[-1], binary)
+def test_hub_and_leaf_node_in_containers_reach_each_other(
+    play: Play[None], owner: Owner, engine: Any
+) -> None:
+    async def main() -> None:
+        async with start_target(LATEST, topology="leaf", owner=owner) as target:
+            await make_stream(target, node="l1")
+            there = await api(target, "$JS.LEAF.API.STREAM.NAMES", {}, node="n1")
+            assert there["streams"] == ["ORDERS"]
+            await target.restart("l1")
+            assert "memory" in await api(target, "$JS.HUB.API.INFO", node="l1")
+            with pytest.raises(JetproofError, match="two containers cannot be cut"):
+                await target.cut("link")
+
+    play(main())
+    assert left_of(engine, owner.id) == []
+
+
+def test_five_nodes_in_containers_find_each_other(
+    play: Play[None], owner: Owner, engine: Any
+) -> None:
+    async def main() -> None:
+        async with start_target(LATEST, topology="cluster-5", owner=owner) as target:
+            made = await make_stream(target, num_replicas=5)
+            assert len(made["cluster"]["replicas"]) == 4
+
+    play(main())
+    assert left_of(engine, owner.id) == []
+
+
+def test_our_image_never_takes_the_upstream_name(engine: Any, binary: Path, owner: Owner) -> None:
+    name = docker_engine.build_image(engine, known_releases()[-1], binary, owner)
 
     assert name == f"jetproof/nats-server:{known_releases()[-1]}"
     assert engine.images.get(name).tags == [name]

@@ -136,4 +136,7 @@ def test_what_nobody_can_be_given() -> None:
     assert "no topology 'ring'" in str(unavailable(spec, topology="ring"))
     assert "no action 'explode'" in str(unavailable(spec, actions=["explode"]))
     assert "no leader" in str(unavailable(spec, actions=["stepdown"]))
-    assert "reference layer" in str(unavailable(parse("reference:2.15.1")))
+    assert "no link" in str(unavailable(spec, actions=["cut"]))
+    assert unavailable(spec, topology="leaf", actions=["cut", "mend"]) is None
+    linked = parse("container:2.15.1")
+    assert "cannot be cut" in str(unavailable(linked, topology="leaf", actions=["mend"]))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from jetproof.data import cache_root
 from jetproof.errors import JetproofError
 from jetproof.model.versions import Version
 from jetproof.targets import releases
@@ -21,7 +22,6 @@ from jetproof.targets.releases import (
     ReleaseError,
     Wheel,
     binary_for,
-    cache_root,
     installed_binary,
     known_releases,
     pip_download,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from jetproof.engine.nodes import LEADER_WITHIN, leader_of, node_of
+from jetproof.engine.nodes import LEADER_WITHIN, kind_of, leader_of, node_of
 from jetproof.engine.play import Play
 from jetproof.engine.setup import connect
 from jetproof.errors import JetproofError
@@ -20,10 +20,15 @@ async def action(play: Play, step: Action) -> None:
         to = None if step.to is None else await node_of(play, play.text(step.to))
         await _stepdown(play, play.text(step.target), to)
         return
-    node = await node_of(play, play.text(step.target))
-    await _do(play, step.verb, node)
-    if step.then is not None:
-        await _do(play, step.then, node)
+    if step.verb in ("cut", "mend"):
+        link = play.text(step.target)
+        play.transcript.note("harness", step.verb, link)
+        await getattr(play.session.target, step.verb)(link)
+    else:
+        node = await node_of(play, play.text(step.target))
+        await _do(play, step.verb, node, step.release)
+        if step.then is not None:
+            await _do(play, step.then, node, step.release)
     for name in step.reconnect:
         await play.detach(name)
         await connect(play, name)
@@ -54,7 +59,7 @@ async def _stepdown(play: Play, stream: str, to: str | None) -> None:
 
 async def _ask_to_step_down(play: Play, stream: str, to: str | None) -> object:
     wish = None if to is None else {"placement": {"preferred": to}}
-    subject = f"$JS.API.STREAM.LEADER.STEPDOWN.{stream}"
+    subject = f"$JS.API.{kind_of(stream)}.LEADER.STEPDOWN.{stream}"
     try:
         answer = await play.session.api(subject, wish, account=play.account)
     except (WireTimeout, ConnectionLost) as problem:
@@ -62,11 +67,20 @@ async def _ask_to_step_down(play: Play, stream: str, to: str | None) -> object:
     return answer.get("error") or "it will"
 
 
-async def _do(play: Play, verb: str, node: str) -> None:
+async def _do(play: Play, verb: str, node: str, named: str | None) -> None:
     session = play.session
-    play.transcript.note("harness", verb, node)
     if verb in ("stop", "kill", "restart", "pause"):
         await session.expect_loss(node)
-    await getattr(session.target, verb)(node)
+    if verb in ("start", "restart"):
+        release = None if named is None else session.release(named)
+        play.transcript.note("harness", verb, f"{node} as {named}" if named else node)
+        await getattr(session.target, verb)(node, release)
+        if release == "own":
+            session.foreign.discard(node)
+        elif release is not None:
+            session.foreign.add(node)
+    else:
+        play.transcript.note("harness", verb, node)
+        await getattr(session.target, verb)(node)
     if verb in ("start", "restart", "resume"):
         await session.returned(node)

@@ -20,6 +20,7 @@ from jetproof.model.case import (
     Silence,
     Step,
     Subscribe,
+    Unsubscribe,
 )
 from jetproof.model.matching import describe, mismatch
 
@@ -58,10 +59,18 @@ async def request(play: Play, step: Request) -> None:
 
 
 def asked(play: Play, message: Outgoing) -> Mailbox:
-    """Sends a request; gives the mailbox that its replies come to."""
+    """Sends a request; gives the mailbox that its replies come to.
+
+    What an earlier request with the same reply subject left there came too late for that one, and
+    too early for this one.
+    """
     reply = play.fresh_reply() if message.reply is None else play.text(message.reply)
+    box = play.reply_box(reply)
+    if reply in play.asked_on:
+        box.take_all()
+    play.asked_on.add(reply)
     play.send(message, reply=reply)
-    return play.reply_box(reply)
+    return box
 
 
 async def due(play: Play, step: Step, message: Outgoing) -> None:
@@ -83,6 +92,11 @@ async def subscribe(play: Play, step: Subscribe) -> None:
     await play.line(step.connection).connection.flush(5.0 * play.factor)
 
 
+async def unsubscribe(play: Play, step: Unsubscribe) -> None:
+    for line in play.unsubscribe(step.source):
+        await line.connection.flush(5.0 * play.factor)
+
+
 async def receive(play: Play, step: Receive) -> None:
     box, connection = play.boxes[step.source], play.listening.get(step.source, MAIN)
     if step.messages is not None:
@@ -100,7 +114,9 @@ async def silence(play: Play, step: Quiet) -> None:
         return
     deadline = time.monotonic() + step.seconds * play.factor
     while True:
-        unread = [seen for box in play.replies.values() for seen in box.take_all()]
+        # A stream that was slow to be made answers late, and is no business of the case.
+        boxes = [box for at, box in play.replies.items() if at not in play.own_questions]
+        unread = [seen for box in boxes for seen in box.take_all()]
         left = deadline - time.monotonic()
         if unread or left <= 0:
             break

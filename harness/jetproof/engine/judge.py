@@ -16,6 +16,7 @@ from jetproof.model.matching import MISSING, WireText, at_path, describe, mismat
 from jetproof.model.template import Env, Scalar
 from jetproof.model.versions import Version
 from jetproof.wire import Headers
+from jetproof.wire.headers import to_bytes, to_text
 
 NO_REPLY = "no reply"
 
@@ -38,6 +39,12 @@ class Seen:
     def description(self) -> str:
         return "" if self.headers is None else self.headers.description
 
+    @property
+    def status_line(self) -> str:
+        """What the header line says after its version: a status, or something never seen."""
+        number = "" if self.status is None else str(self.status)
+        return f"{number} {self.description}".strip()
+
     @cached_property
     def document(self) -> object:
         """The payload as JSON, or MISSING."""
@@ -45,7 +52,8 @@ class Seen:
 
     @property
     def text(self) -> str:
-        return self.payload.decode("utf-8", "backslashreplace")
+        """The payload as text that keeps every byte."""
+        return to_text(self.payload)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,7 @@ class Judgement:
     findings: list[Finding] = field(default_factory=list)
     captures: dict[str, Scalar] = field(default_factory=dict)
     positions: dict[str, str] = field(default_factory=dict)
+    marks: dict[str, float] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -110,7 +119,7 @@ def judge(
     _judge_status(verdict, expectation, seen, env, at)
     if expectation.empty is not None:
         words = "an empty message" if expectation.empty else "a payload"
-        holds = not seen.payload and seen.status is None if expectation.empty else seen.payload
+        holds = seen.payload if not expectation.empty else not (seen.payload or seen.status_line)
         verdict.add(f"{at}.empty", None if holds else words, summary(seen), words)
     if expectation.error is not None:
         _judge_error(verdict, expectation.error, seen, rules, at)
@@ -121,9 +130,15 @@ def judge(
         actual = header_value(seen.headers, name, matcher)
         missed = mismatch(matcher, actual, env)
         verdict.add(f"{at}.headers.{name}", missed, actual, describe(matcher, env))
+    if expectation.header_names is not None:
+        names = header_names(seen.headers)
+        missed = mismatch(expectation.header_names, names, env)
+        verdict.add(f"{at}.header_names", missed, names, describe(expectation.header_names, env))
     if expectation.payload is not None:
         missed = mismatch(expectation.payload, WireText(seen.text), env)
-        verdict.add(f"{at}.payload", missed, seen.text, describe(expectation.payload, env))
+        verdict.add(
+            f"{at}.payload", missed, readable(seen.text), describe(expectation.payload, env)
+        )
     if expectation.subject is not None:
         missed = mismatch(expectation.subject, seen.subject, env)
         verdict.add(f"{at}.subject", missed, seen.subject, describe(expectation.subject, env))
@@ -131,6 +146,8 @@ def judge(
         _judge_time(verdict, expectation, seen, at, marks)
     if expectation.one_of:
         _judge_one_of(verdict, expectation, seen, env, rules, at, marks)
+    if expectation.mark is not None:
+        verdict.marks[expectation.mark] = seen.at
     for name, source in expectation.capture.items():
         value = read_source(seen, source)
         if isinstance(value, (str, int, float)):
@@ -154,8 +171,8 @@ def is_position_only(expectation: Expectation) -> bool:
 
 def summary(seen: Seen) -> str:
     """A message in a word or two: what kind of answer it is."""
-    if seen.status is not None:
-        return cut(f"status {seen.status} {seen.description}".rstrip())
+    if seen.status_line:
+        return cut(f"status {readable(seen.status_line)}")
     if not seen.payload:
         return "empty"
     document = seen.document
@@ -189,6 +206,8 @@ def describe_expectation(expectation: Expectation, env: Env) -> str:
     words.extend(
         f"header {name} {describe(matcher, env)}" for name, matcher in expectation.headers.items()
     )
+    if expectation.header_names is not None:
+        words.append(f"header names {describe(expectation.header_names, env)}")
     if expectation.payload is not None:
         words.append(f"payload {describe(expectation.payload, env)}")
     if expectation.one_of:
@@ -207,6 +226,8 @@ def read_source(seen: Seen, source: str) -> object:
         case "header":
             value = None if seen.headers is None else seen.headers.get(rest)
             return MISSING if value is None else _maybe_number(value)
+        case "header_names":
+            return ", ".join(header_names(seen.headers))
         case "status":
             return MISSING if seen.status is None else seen.status
         case "description":
@@ -217,6 +238,11 @@ def read_source(seen: Seen, source: str) -> object:
             return seen.reply
         case _:
             return seen.text
+
+
+def header_names(headers: Headers | None) -> list[str]:
+    """The name of every header line, in order: one that occurs twice is there twice."""
+    return [] if headers is None else [name for name, _ in headers]
 
 
 def header_value(headers: Headers | None, name: str, matcher: Matcher) -> object:
@@ -230,7 +256,7 @@ def position_text(value: object) -> str:
     """A position is compared between releases as text."""
     if value is MISSING:
         return "absent"
-    return cut(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
+    return cut(readable(value) if isinstance(value, str) else json.dumps(value, sort_keys=True))
 
 
 def shown(actual: object) -> object:
@@ -238,6 +264,14 @@ def shown(actual: object) -> object:
     if actual is MISSING:
         return {"absent": True}
     return str(actual) if isinstance(actual, WireText) else actual
+
+
+def readable(text: str) -> str:
+    """A text off the wire for people: bytes that are no text are written out."""
+    try:
+        return to_bytes(text).decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:
+        return text  # half a character that JSON wrote as an escape
 
 
 def merge(target: MutableMapping[str, str], found: Mapping[str, str]) -> None:

@@ -6,6 +6,7 @@ Their names and arguments are declared in `jetproof.model.laws`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 
 from jetproof.engine.judge import Finding, Seen
@@ -55,6 +56,52 @@ def contiguous(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     return findings
 
 
+def accounted(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
+    """Deliveries and pending headers add up to what pull requests asked for, however many."""
+    heard = _heard(play, arguments)
+    delivered = [seen for seen in heard if seen.status is None]
+    sums = {
+        "batch": (len(delivered), _pending(heard, "Nats-Pending-Messages")),
+        "max_bytes": (
+            sum(_size(seen, arguments.get("headers")) for seen in delivered),
+            _pending(heard, "Nats-Pending-Bytes"),
+        ),
+    }
+    return [
+        Finding(
+            asked,
+            sum(sums[asked]) == arguments[asked],
+            f"{arguments[asked]} delivered or pending",
+            "{} delivered, {} pending".format(*sums[asked]),
+        )
+        for asked in sums
+        if asked in arguments
+    ]
+
+
+def flow(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
+    """Acknowledgements of one batch of fast ingest, each on the reply subject of its message.
+
+    The answer to a ping repeats one, and is none of its own.
+    """
+    acks = [ack for ack in map(flow_ack, _heard(play, arguments)) if ack and ack.operation != "4"]
+    steps = [f"{now.seq} after {was.seq} with {was.msgs}" for was, now in _broken_steps(acks)]
+    above = [f"{ack.msgs} of {ack.asked}" for ack in acks if not 1 <= ack.msgs <= ack.asked]
+    early = [f"{ack.seq} at {ack.at}" for ack in acks if ack.seq > ack.at]
+    told = (
+        ("points", "acknowledgements as far apart as they tell", steps),
+        ("asked", "a flow from 1 to what was asked for", above),
+        ("sent", "no acknowledgement of a later message", early),
+    )
+    return [
+        *_counted(play, arguments, len(acks)),
+        *(
+            Finding(path, not wrong, words, wrong[0] if wrong else None)
+            for path, words, wrong in told
+        ),
+    ]
+
+
 def outcomes(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     """How many replies to one step's requests were of one kind."""
     wanted = (str(arguments["of"]), str(arguments["saying"]))
@@ -73,12 +120,52 @@ def sequence_of(reply: str) -> int | None:
     return int(tokens[position]) if tokens[position].isdigit() else None
 
 
+@dataclass(frozen=True, slots=True)
+class FlowAck:
+    """A BatchFlowAck, and what the reply subject says of the message that it answers."""
+
+    seq: int
+    msgs: int
+    asked: int
+    at: int
+    operation: str
+
+
+def flow_ack(seen: Seen) -> FlowAck | None:
+    """Read `<prefix>.<id>.<flow>.<gap mode>.<sequence>.<operation>.$FI` and the ack on it."""
+    tokens = seen.subject.split(".")[-6:]
+    said = seen.document
+    if len(tokens) < 6 or tokens[-1] != "$FI" or not isinstance(said, Mapping):
+        return None
+    seq, msgs, asked, at = said.get("seq"), said.get("msgs"), tokens[1], tokens[3]
+    if said.get("type") != "ack" or not asked.isdecimal() or not at.isdecimal():
+        return None
+    if not isinstance(seq, int) or not isinstance(msgs, int):
+        return None
+    return FlowAck(seq, msgs, int(asked), int(at), tokens[4])
+
+
+def _broken_steps(acks: list[FlowAck]) -> list[tuple[FlowAck, FlowAck]]:
+    return [(was, now) for was, now in pairwise(acks) if now.seq != was.seq + was.msgs]
+
+
 def _heard(play: Play, arguments: Mapping[str, object]) -> list[Seen]:
     """What came on one subscription, or on every one and every reply subject."""
     name = arguments.get("on")
     boxes = [play.boxes[str(name)]] if name else [*play.boxes.values(), *play.replies.values()]
     heard = [seen for box in boxes for seen in (*box.read, *box.unread)]
     return sorted(heard, key=lambda seen: seen.at)
+
+
+def _size(seen: Seen, headers: object) -> int:
+    """What a delivery is charged with: it comes on a subscription's subject that is not counted."""
+    block = b"" if seen.headers is None or headers == "free" else seen.headers.encode()
+    return len(seen.subject.encode()) + len(seen.reply.encode()) + len(block) + len(seen.payload)
+
+
+def _pending(heard: list[Seen], name: str) -> int:
+    told = [seen.headers.get(name) for seen in heard if seen.headers is not None]
+    return sum(int(text) for text in told if text and text.lstrip("-").isdecimal())
 
 
 def _counted(play: Play, arguments: Mapping[str, object], count: int) -> list[Finding]:
@@ -92,6 +179,8 @@ def _counted(play: Play, arguments: Mapping[str, object], count: int) -> list[Fi
 _LAWS: Mapping[str, Callable[[Play, Mapping[str, object]], list[Finding]]] = {
     "spaced": spaced,
     "contiguous": contiguous,
+    "accounted": accounted,
+    "flow": flow,
     "outcomes": outcomes,
 }
 assert _LAWS.keys() == LAWS.keys(), "every declared law has a body, and none has no declaration"

@@ -1,4 +1,4 @@
-"""Steps that look: stream info, stored messages, advisories."""
+"""Steps that look: stream and consumer info, stored messages, advisories."""
 
 from __future__ import annotations
 
@@ -20,21 +20,33 @@ from jetproof.engine.judge import (
     summary,
 )
 from jetproof.engine.play import ADVISORY_WITHIN, LATE, Play
-from jetproof.model.case import Advisory, Expectation, Stored, StreamState
+from jetproof.model.case import Advisory, ConsumerState, Expectation, Stored, StreamState
 from jetproof.model.matching import MISSING, at_path, describe, mismatch
 from jetproof.wire import Headers
 
 POLL = 0.03
 NO_MESSAGE = 10037
+NO_CONSUMER = 10014
 
 
 async def stream(play: Play, step: StreamState) -> None:
+    await _looked(play, step, f"$JS.API.STREAM.INFO.{play.text(step.of)}")
+
+
+async def consumer(play: Play, step: ConsumerState) -> None:
+    stream, name = play.text(step.of), play.text(step.consumer)
+    await _looked(play, step, f"$JS.API.CONSUMER.INFO.{stream}.{name}")
+
+
+async def _looked(play: Play, step: StreamState | ConsumerState, subject: str) -> None:
     """Asks once, or again and again while there is time for the state to be reached."""
-    name = play.text(step.of)
     deadline = time.monotonic() + (step.within or 0.0) * play.factor
     while True:
-        answer = await play.asked(f"$JS.API.STREAM.INFO.{name}", None, connection=step.connection)
-        judgement = _judge_state(play, step, answer)
+        answer = await play.asked(subject, None, connection=step.connection)
+        if isinstance(step, ConsumerState) and step.absent:
+            judgement = _judge_absence(answer)
+        else:
+            judgement = _judge_state(play, step, answer)
         if judgement.ok or time.monotonic() >= deadline:
             break
         await asyncio.sleep(POLL)
@@ -86,25 +98,33 @@ async def advisory(play: Play, step: Advisory) -> None:
         judged(play, step, step.message, seen, "advisory")
 
 
-def _judge_state(play: Play, step: StreamState, answer: Seen | None) -> Judgement:
+def _judge_absence(answer: Seen | None) -> Judgement:
+    judgement = Judgement()
+    gone = answer is not None and at_path(answer.document, "error.err_code") == NO_CONSUMER
+    got = "no reply" if answer is None else summary(answer)
+    judgement.add("consumer", None if gone else "no consumer", got, "no consumer")
+    return judgement
+
+
+def _judge_state(play: Play, step: StreamState | ConsumerState, answer: Seen | None) -> Judgement:
     judgement = Judgement()
     document = MISSING if answer is None else answer.document
-    if not isinstance(document, Mapping) or "error" in document or "state" not in document:
+    if not isinstance(document, Mapping) or "error" in document or "config" not in document:
         got = "no reply" if answer is None else summary(answer)
-        judgement.add("stream", "stream info", got, "")
+        judgement.add(step.kind, f"{step.kind} info", got, "")
         judgement.positions.update(dict.fromkeys(step.position, got))
         return judgement
     for path, matcher in step.fields.items():
         actual = at_path(document, path)
         missed = mismatch(matcher, actual, play.env)
         shown_path = path.removeprefix("state.")
-        judgement.add(f"stream.{shown_path}", missed, actual, describe(matcher, play.env))
+        judgement.add(f"{step.kind}.{shown_path}", missed, actual, describe(matcher, play.env))
     for name, path in step.capture.items():
         value = at_path(document, path)
         if isinstance(value, (str, int, float)):
             judgement.captures[name] = value
         else:
-            judgement.add(f"stream.{path}", f"a value to keep as ${name}", shown(value), "")
+            judgement.add(f"{step.kind}.{path}", f"a value to keep as ${name}", shown(value), "")
     for name, path in step.position.items():
         judgement.positions[name] = position_text(at_path(document, path))
     return judgement

@@ -11,13 +11,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from jetproof.engine import actions, exchange, laws, observations
+from jetproof.engine.documents import cut
 from jetproof.engine.elections import uncalled_for
 from jetproof.engine.play import GIVEN, MOST, CannotGoOn, Play
 from jetproof.engine.setup import prepare
 from jetproof.errors import JetproofError, TooSlow
 from jetproof.model import case as steps
 from jetproof.model.matching import MISSING, mismatch
-from jetproof.model.template import Scalar, TemplateError, UnknownVariable
+from jetproof.model.template import (
+    Scalar,
+    TemplateError,
+    UnknownVariable,
+    render,
+    scalar,
+    text_of,
+)
 from jetproof.model.verdict import Check, FrameRecord
 from jetproof.wire import ConnectionLost, WireTimeout
 
@@ -148,6 +156,25 @@ async def repeat(play: Play, step: steps.Repeat) -> None:
         play.iteration.pop()
 
 
+async def for_each(play: Play, step: steps.ForEach) -> None:
+    rounds: list[tuple[str, dict[str, Scalar]]] = []
+    for value in step.values:
+        taken = {
+            name: scalar(render(part, play.env))
+            for name, part in zip(step.variables, value, strict=True)
+        }
+        told = ",".join(f"{name}={cut(text_of(one), 60)}" for name, one in taken.items())
+        rounds.append((play.generic(told), taken))
+    if step.at_once:
+        await _at_once(play, [(name, taken, step.steps) for name, taken in rounds])
+        return
+    for name, taken in rounds:
+        play.env.update(taken)
+        play.iteration.append(name)
+        await play_steps(play, step.steps)
+        play.iteration.pop()
+
+
 async def together(play: Play, step: steps.Together) -> None:
     await _at_once(play, [(name, {}, inner) for name, inner in step.branches.items()])
 
@@ -193,12 +220,15 @@ _HANDLERS: Mapping[type[steps.Step], Handler] = {
     steps.Publish: exchange.publish,
     steps.Request: exchange.request,
     steps.Subscribe: exchange.subscribe,
+    steps.Unsubscribe: exchange.unsubscribe,
     steps.Receive: exchange.receive,
     steps.Quiet: exchange.silence,
     steps.StreamState: observations.stream,
+    steps.ConsumerState: observations.consumer,
     steps.Stored: observations.stored,
     steps.Advisory: observations.advisory,
     steps.Repeat: repeat,
+    steps.ForEach: for_each,
     steps.Loop: loop,
     steps.Together: together,
     steps.Action: actions.action,

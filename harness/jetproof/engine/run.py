@@ -37,7 +37,7 @@ from jetproof.events import (
 from jetproof.load.library import Library
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Group, Item, Plan, PlanTarget
-from jetproof.targets.node import Node, StartError
+from jetproof.targets.node import Node, NotReady, StartError
 from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import RunningTarget, start_target
 
@@ -69,6 +69,8 @@ class RunOptions:
     keep: bool = False
     front: Front = no_front
     hold: Callable[[RunningTarget], AbstractAsyncContextManager[None]] | None = None
+    knobs: Mapping[str, bool] = field(default_factory=dict)
+    """How the reference layer does wrong on purpose, on targets that have it."""
     again: bool = True
     """A case that a slow machine disturbed is played once more at the end, with less to do."""
 
@@ -168,7 +170,7 @@ class _Run:
 
     async def _play_group(self, group: Group) -> None:
         began = time.monotonic()
-        played: set[str] = set()
+        played: set[tuple[str, int]] = set()
         died: list[str] = []
         session: Session | None = None
         log: tuple[str, ...] = ()
@@ -190,6 +192,8 @@ class _Run:
                 factor=self.options.time_factor,
                 on_unplanned_exit=on_exit,
                 notify=lambda text: self.emit(Notice(text)),
+                knobs=self.options.knobs,
+                release=group.release,
             ) as target:
                 self.emit(
                     TargetStarted(
@@ -200,11 +204,18 @@ class _Run:
                         group.configuration,
                         len(group.items),
                         round((time.monotonic() - began) * 1000, 1),
+                        group.target.build,
                     )
                 )
                 try:
                     async with self.options.front(target) as address:
-                        session = Session(target, factor=self.options.time_factor, address=address)
+                        session = Session(
+                            target,
+                            factor=self.options.time_factor,
+                            address=address,
+                            release=group.target.release,
+                            foreign=group.release is not None,
+                        )
                         async with session:
                             if died:
                                 session.die(died[0])
@@ -219,16 +230,23 @@ class _Run:
                         pass
             self.emit(TargetStopped(group.target.name, group.topology, group.configuration))
         except (JetproofError, OSError) as problem:
+            if isinstance(problem, NotReady) and not self.last and not played:
+                said = str(problem).splitlines()[0]
+                self.emit(Notice(f"{group.target.name} {group.topology} is started again: {said}"))
+                self.again.append(group)
+                return
             self._no_verdict(group, played, problem, log)
 
-    async def _play_items(self, group: Group, session: Session, played: set[str]) -> None:
+    async def _play_items(
+        self, group: Group, session: Session, played: set[tuple[str, int]]
+    ) -> None:
         places = asyncio.Semaphore(self.options.cases_at_once)
 
         async def one(item: Item) -> None:
             async with places:
                 if self.stop.reason is None:
                     await self._play_item(group, item, session)
-                    played.add(item.case.id)
+                    played.add((item.case.id, item.revision))
 
         async with asyncio.TaskGroup() as tasks:
             # The longest first: one that waits for its turn would be the end of the whole run.
@@ -278,7 +296,7 @@ class _Run:
         return rule(self.library.clauses_of(item.case), outcome.checks, covering)
 
     def _no_verdict(
-        self, group: Group, played: set[str], problem: Exception, log: tuple[str, ...]
+        self, group: Group, played: set[tuple[str, int]], problem: Exception, log: tuple[str, ...]
     ) -> None:
         """A target that did not start, or a session that broke: its other cases are `error`."""
         if isinstance(problem, StartError):
@@ -289,7 +307,7 @@ class _Run:
             reason += f" ({problem.hint.splitlines()[0]})"
         self.emit(TargetFailed(group.target.name, group.topology, group.configuration, reason, log))
         for item in group.items:
-            if item.case.id not in played:
+            if (item.case.id, item.revision) not in played:
                 cell = self._cell(item, group.target, Ruling(Verdict.ERROR, reason))
                 self.finished(CaseFinished(replace(cell, started_at=now(), server_log=log)))
 
@@ -312,7 +330,8 @@ class _Run:
             deviation=ruling.deviation,
             case_hash=case.hash,
             target=target.name,
-            replay=f"jetproof replay {case.id} --server {shlex.quote(target.name)}",
+            replay=item.replay(target),
+            law=item.law,
         )
         return replace(cell, attempt=self.options.attempts.get(cell.name, 0) + 1)
 

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from jetproof.engine.documents import read_json
 from jetproof.errors import JetproofError
+from jetproof.targets.node import Release
 from jetproof.targets.topology import RunningTarget
 from jetproof.wire import Connection, ConnectionLost, Msg, WireTimeout
 
@@ -41,14 +42,27 @@ class TargetDied(JetproofError):
 
 
 class Session:
-    """The connections of one group. `address` maps a node to where it is reached (a tap, say)."""
+    """The connections of one group.
+
+    `address` maps a node to where it is reached (a tap, say), `release` the name of a release to
+    what a node is started with, and `foreign` says that the nodes start with another release.
+    """
 
     def __init__(
-        self, target: RunningTarget, *, factor: float, address: Address | None = None
+        self,
+        target: RunningTarget,
+        *,
+        factor: float,
+        address: Address | None = None,
+        release: Callable[[str], Release] = lambda _: None,
+        foreign: bool = False,
     ) -> None:
         self.target = target
         self.factor = factor
         self.down: set[str] = set()
+        self.release = release
+        self.foreign = set(target.nodes) if foreign else set()
+        """Nodes that run another release than the one under test."""
         self.api_answers = False
         self._address = address or self._direct
         self._pool: list[Connection] = []
@@ -122,11 +136,17 @@ class Session:
         return connection
 
     async def open(
-        self, node: str, account: str | None, options: Mapping[str, object] | None = None
+        self,
+        node: str,
+        account: str | None,
+        options: Mapping[str, object] | None = None,
+        *,
+        user: str | None = None,
     ) -> Connection:
-        """A connection to a node, in an account, with exact CONNECT options."""
+        """A connection to a node, in an account or as a user, with exact CONNECT options."""
         host, port = self._address(node)
-        wanted = {**self.target.credentials(account), **(options or {})}
+        who = {"user": user, "pass": user} if user else self.target.credentials(account)
+        wanted = {**who, **(options or {})}
         connection = await Connection.open(
             host, port, options=wanted, connect_timeout=5.0 * self.factor
         )
@@ -281,8 +301,7 @@ class Session:
         return live[0]
 
     def _direct(self, node: str) -> tuple[str, int]:
-        reached = self.target.nodes[node]
-        return reached.host, reached.port
+        return self.target.address(node)
 
     async def _close(self) -> None:
         self._closing = True

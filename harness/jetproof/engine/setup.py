@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 
 from jetproof.engine.judge import Seen, shown, summary
-from jetproof.engine.nodes import node_of
+from jetproof.engine.nodes import is_role, node_of
 from jetproof.engine.play import GIVEN, CannotGoOn, Play
 from jetproof.errors import JetproofError
 from jetproof.model.case import ConnectionGiven
@@ -26,11 +26,7 @@ async def prepare(play: Play) -> None:
     """Connections first, streams next, and at last the connections that depend on a stream."""
     await play.session.observe(play.account)
     given = play.case.given
-    early = {
-        name: wanted
-        for name, wanted in given.connections.items()
-        if wanted.node not in ("leader", "follower")
-    }
+    early = {name: wanted for name, wanted in given.connections.items() if not is_role(wanted.node)}
     for name in dict.fromkeys(("main", *early)):
         await connect(play, name, given=early.get(name, ConnectionGiven()))
     for name, config in given.streams:
@@ -53,7 +49,7 @@ async def connect(play: Play, name: str, *, given: ConnectionGiven | None = None
         return
     node = play.session.live_nodes()[0] if wanted.node is None else await node_of(play, wanted.node)
     account = wanted.account or play.account
-    connection = await play.session.open(node, account, wanted.options)
+    connection = await play.session.open(node, account, wanted.options, user=wanted.user)
     play.attach(name, connection, private=True, account=account)
 
 

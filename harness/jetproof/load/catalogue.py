@@ -9,7 +9,7 @@ from typing import Any
 from jetproof.load.mistakes import Mistake
 from jetproof.load.nodes import Document, Keys
 from jetproof.load.structure import FileSchema
-from jetproof.model.clause import Actor, Clause, Level, Spec, Status
+from jetproof.model.clause import Actor, Clause, Level, NoClause, Revision, Spec, Status
 from jetproof.model.versions import Version
 
 
@@ -48,6 +48,10 @@ def read_catalogue(
                 report((*keys, "revisions"), f"revision {bound} is not among the revisions")
         if not _rising(clause):
             report((*keys, "revisions"), "the last revision is before the first")
+    for index, raw in enumerate(data.get("no_clause", ())):
+        for number, name in enumerate(raw.get("clauses", ())):
+            if name not in clauses:
+                report(("no_clause", index, "clauses", number), f"no clause {name} in this file")
     return Spec(
         id=data["spec"],
         title=data["title"],
@@ -55,6 +59,20 @@ def read_catalogue(
         revisions=revisions,
         clauses=clauses,
         file=document.file,
+        history=tuple(
+            Revision(
+                number=entry["revision"],
+                date=entry.get("date"),
+                server=entry.get("server"),
+                api_level=entry.get("api_level"),
+                note=entry.get("note", ""),
+            )
+            for entry in data["revisions"]
+        ),
+        no_clause=tuple(
+            NoClause(raw["anchor"], raw["hash"], raw["why"], tuple(raw.get("clauses", ())))
+            for raw in data.get("no_clause", ())
+        ),
     )
 
 

@@ -73,7 +73,7 @@ class ExpectationReader(Reader):
         return found
 
     def _ending(self, keys: Keys, raw: Raw) -> Expectation:
-        for name in ("capture", "position"):
+        for name in ("capture", "position", "mark"):
             if name in raw:
                 self.mistake((*keys, name), f"until keeps nothing: put {name} into last")
         return self._read(keys, raw)[0]
@@ -100,14 +100,27 @@ class ExpectationReader(Reader):
             schema=schema if isinstance(schema, str) else None,
             json=self.matchers((*keys, "json"), raw.get("json"), paths=True),
             headers=self.matchers((*keys, "headers"), raw.get("headers"), paths=False),
+            header_names=self.matcher((*keys, "header_names"), raw["header_names"])
+            if "header_names" in raw
+            else None,
             one_of=one_of,
             not_before=self.after((*keys, "not_before"), raw.get("not_before")),
             position=position if isinstance(position, str) else None,
             positions=self.sources((*keys, "position"), position),
             capture=self.sources((*keys, "capture"), raw.get("capture")),
+            mark=self._mark((*keys, "mark"), raw.get("mark")),
             **of_text,
         )
         return expectation, captures
+
+    def _mark(self, keys: Keys, raw: object) -> str | None:
+        """The moment at which the message came, under a name that is known from here on."""
+        if not isinstance(raw, str):
+            return None
+        if "one_of" in keys:
+            self.mistake(keys, "an alternative of one_of cannot mark: put mark beside one_of")
+        self.scope.marks(raw, self.line(keys))
+        return raw
 
     def _one_of(self, keys: Keys, raw: object) -> tuple[tuple[Expectation, ...], Captures]:
         if not isinstance(raw, Sequence) or isinstance(raw, str):

@@ -15,11 +15,14 @@ from jetproof.data import data_root
 from jetproof.errors import JetproofError
 from jetproof.load.catalogue import check_catalogues, read_catalogue
 from jetproof.load.deviations import read_deviations
+from jetproof.load.error_cases import check_error_cases
 from jetproof.load.errortable import ErrorTable
+from jetproof.load.kept import remembered
 from jetproof.load.mistakes import LoadError, Mistake, choices
 from jetproof.load.mutants import read_mutants
 from jetproof.load.nodes import Document, read_yaml
 from jetproof.load.scope import Known
+from jetproof.load.servers import ServerHead, read_heads
 from jetproof.load.structure import FileSchema
 from jetproof.load.suite_file import SuiteFile
 from jetproof.load.wire_schemas import WireSchemas
@@ -44,7 +47,7 @@ class Library:
     mutants: tuple[Mutant, ...]
     schemas: WireSchemas
     errors: ErrorTable
-    configurations: tuple[str, ...]
+    configurations: Mapping[str, ServerHead]
     suite_hash: str
 
     def clause(self, name: str) -> Clause:
@@ -65,7 +68,10 @@ class Library:
 
 def load_library(root: Path | None = None, suites: Path | None = None) -> Library:
     """Reads everything below `root` (by default what Jetproof carries), or raises a LoadError."""
-    return _Loading(root or data_root(), suites).library()
+    base = root or data_root()
+    folders = (base / "fixtures", suites or base / "suites")
+    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    return remembered(Library, files, (base, suites), lambda: _Loading(base, suites).library())
 
 
 def load_cases(files: Sequence[Path], base: Library) -> tuple[Case, ...]:
@@ -103,12 +109,15 @@ class _Loading:
         except LoadError as error:
             # Without its schemas every case that names one would be told to be wrong.
             raise LoadError([*self._mistakes, *error.mistakes]) from None
-        errors = ErrorTable.load(fixtures / "errors.yaml")
-        configurations = tuple(sorted(path.stem for path in (fixtures / "servers").glob("*.conf")))
+        errors = ErrorTable.load(fixtures / "errors.yaml", self._name(fixtures / "errors.yaml"))
+        configurations = read_heads(fixtures / "servers")
         specs = self._specs()
         known = Known(specs, schemas.names(), errors.codes, configurations)
         cases, whole = self._cases(known)
-        deviations = self._deviations({case.id: case for case in cases} if whole else None, known)
+        by_id = {case.id: case for case in cases} if whole else None
+        deviations = self._deviations(by_id, known)
+        if by_id is not None:
+            check_error_cases(errors, by_id, specs, self._mistakes)
         mutants = self._mutants(known)
         if self._mistakes:
             raise LoadError(self._mistakes)

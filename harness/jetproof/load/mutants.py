@@ -44,7 +44,8 @@ def read_mutants(
                 id=raw["id"],
                 about=raw["about"],
                 breaks=tuple(raw["breaks"]),
-                rules=tuple(raw["rules"]),
+                rules=tuple(raw.get("rules", ())),
+                knobs=raw.get("reference", {}),
                 file=document.file,
                 line=line,
             )
@@ -55,7 +56,7 @@ def read_mutants(
 def _check_rules(document: Document, index: int, mistakes: list[Mistake]) -> None:
     data: Any = document.data
     try:
-        parse_rules(data["mutants"][index]["rules"])
+        parse_rules(data["mutants"][index].get("rules", []))
     except RuleError as error:
         for (number, *keys), text in error.mistakes:
             line = document.line_of(("mutants", index, "rules", number, *keys))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from jetproof.load.nodes import Document, Keys
 from jetproof.load.scope import Scope
 from jetproof.model import template
-from jetproof.model.matcher import Matcher, MatcherError, parse_matcher
+from jetproof.model.matcher import WITH_A_MATCHER, Matcher, MatcherError, parse_matcher
 from jetproof.model.matching import PathError, parse_path
 from jetproof.model.template import Template, TemplateError, Value, parse_text, parse_value
 
@@ -142,7 +142,7 @@ class Reader:
     def _check_operators(self, keys: Keys, raw: Raw) -> None:
         for name, argument in raw.items():
             here = (*keys, name)
-            if name in ("not", "length") and isinstance(argument, Mapping):
+            if name in WITH_A_MATCHER and isinstance(argument, Mapping):
                 self._check_operators(here, argument)
                 continue
             if not isinstance(argument, str) or isinstance(text := parse_text(argument), Template):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jetproof.load.mistakes import choices, nearest
+from jetproof.load.servers import ServerHead
 from jetproof.model.clause import Clause, Spec
 
 VARIABLES = ("batch", "case", "id", "inbox")
@@ -31,7 +32,7 @@ class Known:
     specs: Mapping[str, Spec]
     schemas: Collection[str]
     errors: Collection[int]
-    configurations: Collection[str]
+    configurations: Mapping[str, ServerHead]
     clauses: Mapping[str, Clause] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,7 +101,8 @@ class Scope:
 
     def forget(self, name: str) -> None:
         """A counter ends with its steps."""
-        self._variables.now.pop(name, None)
+        if name not in self._given:
+            self._variables.now.pop(name, None)
 
     def branch_point(self) -> Names:
         """What is known here: every branch that is played at the same time begins with this."""

@@ -16,6 +16,9 @@ An anchor is the path of headings, a colon, and the place inside that section:
 Headings of the first level are not part of a path, except for what stands before all others.
 Bullets, paragraphs and code blocks are counted within their section from one; a row is named by its
 first cell. Without a `sentence` or `line` the whole element is meant.
+
+A fingerprint does not see white space and inline markup: a text that is wrapped anew, or that says
+`_this_` where it said `*this*`, is the same text. A block quote is read as if it were none.
 """
 
 from __future__ import annotations
@@ -28,12 +31,21 @@ from dataclasses import dataclass, field
 HASH_LENGTH = 16
 
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*")
+_QUOTE = re.compile(r"^ {0,3}> ?")
 _BULLET = re.compile(r"\s*(?:[*+-]|\d+\.)\s+(.*)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'])")
 _ANCHOR = re.compile(
     r"(?P<path>.+): (?P<kind>bullet|paragraph|code|row) (?P<which>\S+?)"
     r"(?:, (?P<unit>sentence|line) (?P<number>\d+))?"
 )
+
+
+_CODE_SPAN = re.compile(r"(`+)(.+?)\1(?!`)")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
+_STRONG = re.compile(r"(?<!\\)(\*\*|__)(?=\S)(.+?)(?<=[^\s\\])\1")
+_EMPHASIS = re.compile(r"(?<![\w*\\])([*_])(?=[^\s*_])(.+?)(?<=[^\s\\])\1(?![\w*])")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_HELD = re.compile("\0(\\d+)\0")
 
 
 class AnchorError(ValueError):
@@ -45,9 +57,25 @@ def normalise(text: str) -> str:
     return " ".join(text.split())
 
 
+def plain(text: str) -> str:
+    """Normalise, and drop inline markup: emphasis, code spans, the address of a link, escapes."""
+    spans: list[str] = []
+
+    def hold(span: re.Match[str]) -> str:
+        # What stands in a code span is no markup, whatever it looks like.
+        spans.append(span[2].strip())
+        return f"\0{len(spans) - 1}\0"
+
+    text = _CODE_SPAN.sub(hold, normalise(text).replace("\0", ""))
+    text = _LINK.sub(r"\1", text)
+    text = _EMPHASIS.sub(r"\2", _STRONG.sub(r"\2", text))
+    text = _ESCAPE.sub(r"\1", text)
+    return _HELD.sub(lambda held: spans[int(held[1])], text)
+
+
 def sentence_hash(text: str) -> str:
-    """Return the first sixteen hexadecimal digits of the SHA-256 of the normalised text."""
-    return hashlib.sha256(normalise(text).encode("utf-8")).hexdigest()[:HASH_LENGTH]
+    """Return the first sixteen hexadecimal digits of the SHA-256 of the plain text."""
+    return hashlib.sha256(plain(text).encode("utf-8")).hexdigest()[:HASH_LENGTH]
 
 
 def sentences(text: str) -> list[str]:
@@ -77,6 +105,42 @@ def sentence_at(markdown: str, anchor: str) -> str:
     return normalise(parts[number - 1])
 
 
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A paragraph, bullet, row or code block; its parts are its sentences, or lines of code."""
+
+    anchor: str
+    kind: str
+    text: str
+    parts: tuple[str, ...]
+
+    def places(self) -> Iterator[tuple[str, str]]:
+        """Every anchor into it and the text that the anchor names: the whole, then the parts."""
+        yield self.anchor, normalise(self.text)
+        unit = "line" if self.kind == "code" else "sentence"
+        for number, part in enumerate(self.parts, 1):
+            yield f"{self.anchor}, {unit} {number}", normalise(part)
+
+
+def elements(markdown: str) -> Iterator[Element]:
+    """Every element of a text, section by section in the order of the text."""
+    for path, section in _sections(markdown).items():
+        numbered = (
+            ("paragraph", section.paragraphs),
+            ("bullet", section.bullets),
+            ("code", section.codes),
+        )
+        named = [
+            (kind, str(number), text)
+            for kind, texts in numbered
+            for number, text in enumerate(texts, 1)
+        ]
+        named += [("row", which, text) for which, text in section.rows.items()]
+        for kind, which, text in named:
+            parts = text.splitlines() if kind == "code" else sentences(text)
+            yield Element(f"{path}: {kind} {which}", kind, text, tuple(parts))
+
+
 @dataclass(slots=True)
 class _Section:
     bullets: list[str] = field(default_factory=list)
@@ -98,7 +162,8 @@ def _sections(markdown: str) -> dict[str, _Section]:
     path: list[str] = []
     lines = iter(markdown.splitlines())
     open_bullet = open_paragraph = False
-    for line in lines:
+    for quoted in lines:
+        line = _QUOTE.sub("", quoted)
         section = found.setdefault(_name(path), _Section())
         if heading := _HEADING.fullmatch(line):
             level = len(heading[1])

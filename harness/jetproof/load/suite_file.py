@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jetproof.load.mistakes import Mistake, choices
 from jetproof.load.nodes import Document, Keys
 from jetproof.load.reader import Raw, Reader, seconds
 from jetproof.load.scope import Known, Scope
+from jetproof.load.servers import ServerHead
 from jetproof.load.steps import StepReader
 from jetproof.load.structure import Flaw
 from jetproof.model import case as model
@@ -102,7 +103,7 @@ class SuiteFile:
         given = self._given(merged, reader)
         certain = self._sound(("given",)) and self._sound((*keys, "given"))
         steps = StepReader(reader, given if certain else None, self._sound)
-        steps.check_connections(merged.at("connections"))
+        steps.check_given({name: merged.at(name) for name in ("connections", "release")})
         read = steps.steps((*keys, "steps"), raw.get("steps"))
         if not complete:
             return
@@ -157,7 +158,7 @@ class SuiteFile:
         ):
             held = (
                 f"from revision {clause.revision_from}"
-                if clause.revision_from
+                if clause.revision_from is not None
                 else "from the first"
             )
             if clause.revision_to is not None:
@@ -185,7 +186,8 @@ class SuiteFile:
 
     def _given(self, merged: _Merged, reader: Reader) -> Given:
         configuration = str(merged.get("server") or "default")
-        if configuration not in self._known.configurations:
+        head = self._known.configurations.get(configuration)
+        if head is None:
             known = choices(configuration, sorted(self._known.configurations))
             reader.mistake(merged.at("server"), f"unknown configuration {configuration!r}; {known}")
         raw_streams = [("stream", merged.get("stream"), merged.at("stream"))]
@@ -207,9 +209,41 @@ class SuiteFile:
             configuration=configuration,
             topology=str(merged.get("topology") or "single"),
             isolation=str(merged.get("isolation") or "shared"),
+            release=release if isinstance(release := merged.get("release"), str) else None,
             streams=tuple(streams),
-            connections={name: _connection(_map(raw)) for name, raw in connections.items()},
+            connections=self._connections(merged, head, reader),
         )
+
+    def _connections(
+        self, merged: _Merged, head: ServerHead | None, reader: Reader
+    ) -> dict[str, ConnectionGiven]:
+        """Connections, each in an account and as a user that the configuration has."""
+        if head is not None and head.accounts and merged.get("isolation") == "account":
+            reader.mistake(
+                merged.at("isolation"), f"{head.name} has accounts of its own, and no others"
+            )
+        found: dict[str, ConnectionGiven] = {}
+        for name, raw in _map(merged.get("connections")).items():
+            given = _connection(_map(raw))
+            place = merged.at("connections", name)
+            if head is not None and given.user is not None:
+                if given.user not in head.users:
+                    known = choices(given.user, head.users)
+                    reader.mistake(
+                        (*place, "user"), f"no user {given.user!r} in {head.name}; {known}"
+                    )
+                if given.account is not None:
+                    reader.mistake(
+                        (*place, "account"), "user and account exclude each other: a user has one"
+                    )
+                given = replace(given, account=head.users.get(given.user))
+            elif head is not None and head.accounts and given.account not in (None, *head.accounts):
+                known = choices(str(given.account), head.accounts)
+                reader.mistake(
+                    (*place, "account"), f"no account {given.account!r} in {head.name}; {known}"
+                )
+            found[name] = given
+        return found
 
     # -- the case as a whole --------------------------------------------------------------------
 
@@ -246,10 +280,11 @@ class SuiteFile:
 
 
 def _connection(raw: Raw) -> ConnectionGiven:
-    node, account = raw.get("node"), raw.get("account")
+    node, account, user = raw.get("node"), raw.get("account"), raw.get("user")
     return ConnectionGiven(
         node=node if isinstance(node, str) else None,
         account=account if isinstance(account, str) else None,
+        user=user if isinstance(user, str) else None,
         options=dict(_map(raw.get("options"))),
     )
 
@@ -266,7 +301,9 @@ def _stated_silence(step: model.Step) -> float:
             return max(sum(map(_stated_silence, branch)) for branch in step.branches.values())
         case model.Repeat(times=int(times), at_once=False):
             return times * sum(map(_stated_silence, step.steps))
-        case model.Repeat() | model.Loop():
+        case model.ForEach(at_once=False):
+            return len(step.values) * sum(map(_stated_silence, step.steps))
+        case model.Repeat() | model.ForEach() | model.Loop():
             return sum(map(_stated_silence, step.steps))
         case _:
             return 0.0

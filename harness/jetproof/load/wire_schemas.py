@@ -34,6 +34,7 @@ _Speaks = Mapping[str, tuple[tuple[Version, int], ...]]
 
 ROOT = "(document)"
 COMMON = "common"
+FAST_INGEST = ".$FI"  # ends the reply subject of every message of fast ingest, ADR-50 revision 10
 
 _FILE = re.compile(r"(?P<name>[a-z][a-z0-9-]*)(?:@(?P<spec>[a-z]+(?:-[0-9]+)?)-(?P<revision>\d+))?")
 _API_REQUEST = re.compile(r"\$JS\.(?:[^.]+\.)?API\.(?P<call>.+)")
@@ -43,18 +44,81 @@ _BY_CALL = (
     ("STREAM.CREATE.", "stream-create"),
     ("STREAM.UPDATE.", "stream-update"),
     ("STREAM.MSG.GET.", "msg-get"),
+    ("STREAM.MSG.DELETE.", "msg-delete"),
+    ("STREAM.DELETE.", "stream-delete"),
+    ("STREAM.PURGE.", "stream-purge"),
+    ("STREAM.NAMES", "stream-names"),
+    ("STREAM.LIST", "stream-list"),
+    ("CONSUMER.CREATE.", "consumer-create"),
+    ("CONSUMER.DURABLE.CREATE.", "consumer-create"),
+    ("CONSUMER.INFO.", "consumer-info"),
+    ("CONSUMER.LIST.", "consumer-list"),
+    ("CONSUMER.NAMES.", "consumer-names"),
+    ("CONSUMER.DELETE.", "consumer-delete"),
+    ("CONSUMER.LEADER.STEPDOWN.", "consumer-stepdown"),
+    ("CONSUMER.UNPIN.", "consumer-unpin"),
+    ("META.LEADER.STEPDOWN", "meta-stepdown"),
+    ("SERVER.REMOVE", "server-remove"),
+    ("INFO", "account-info"),
 )
 _BY_TYPE = {
     "stream_info_response": "stream-info",
     "stream_create_response": "stream-create",
     "stream_update_response": "stream-update",
     "stream_msg_get_response": "msg-get",
+    "stream_msg_delete_response": "msg-delete",
+    "stream_delete_response": "stream-delete",
+    "stream_purge_response": "stream-purge",
+    "stream_names_response": "stream-names",
+    "stream_list_response": "stream-list",
+    "consumer_create_response": "consumer-create",
+    "consumer_info_response": "consumer-info",
+    "consumer_list_response": "consumer-list",
+    "consumer_names_response": "consumer-names",
+    "consumer_delete_response": "consumer-delete",
+    "consumer_leader_stepdown_response": "consumer-stepdown",
+    "consumer_unpin_response": "consumer-unpin",
+    "meta_leader_stepdown_response": "meta-stepdown",
+    "meta_server_remove_response": "server-remove",
+    "account_info_response": "account-info",
 }
-_ADVISORY_SUBJECT = "$JS.EVENT.ADVISORY."
-_BY_ADVISORY_SUBJECT = (("STREAM.BATCH_ABANDONED.", "batch-abandoned"),)
-_BY_ADVISORY_TYPE = {
+_BY_FLOW = {"ack": "batch-flow-ack", "gap": "batch-flow-gap", "err": "batch-flow-err"}
+_EVENT = re.compile(r"\$JS\.EVENT\.(?:ADVISORY|METRIC)\.(?P<event>.+)")
+_BY_EVENT_SUBJECT = (
+    ("API", "api-audit"),
+    ("STREAM.BATCH_ABANDONED.", "batch-abandoned"),
+    ("STREAM.CREATED.", "stream-action"),
+    ("STREAM.UPDATED.", "stream-action"),
+    ("STREAM.DELETED.", "stream-action"),
+    ("STREAM.LEADER_ELECTED.", "stream-leader-elected"),
+    ("STREAM.QUORUM_LOST.", "stream-quorum-lost"),
+    ("CONSUMER.CREATED.", "consumer-action"),
+    ("CONSUMER.DELETED.", "consumer-action"),
+    ("CONSUMER.LEADER_ELECTED.", "consumer-leader-elected"),
+    ("CONSUMER.QUORUM_LOST.", "consumer-quorum-lost"),
+    ("CONSUMER.PINNED.", "consumer-pinned"),
+    ("CONSUMER.UNPINNED.", "consumer-unpinned"),
+    ("CONSUMER.MSG_NAKED.", "msg-naked"),
+    ("CONSUMER.MSG_TERMINATED.", "msg-terminated"),
+    ("CONSUMER.MAX_DELIVERIES.", "max-deliveries"),
+    ("CONSUMER.ACK.", "consumer-ack"),
+)
+_BY_EVENT_TYPE = {
+    "io.nats.jetstream.advisory.v1.api_audit": "api-audit",
     "io.nats.jetstream.advisory.v1.batch_abandoned": "batch-abandoned",
     "io.nats.jetstream.advisory.v1.stream_batch_abandoned": "batch-abandoned",
+    "io.nats.jetstream.advisory.v1.stream_action": "stream-action",
+    "io.nats.jetstream.advisory.v1.stream_leader_elected": "stream-leader-elected",
+    "io.nats.jetstream.advisory.v1.stream_quorum_lost": "stream-quorum-lost",
+    "io.nats.jetstream.advisory.v1.consumer_action": "consumer-action",
+    "io.nats.jetstream.advisory.v1.consumer_leader_elected": "consumer-leader-elected",
+    "io.nats.jetstream.advisory.v1.consumer_quorum_lost": "consumer-quorum-lost",
+    "io.nats.jetstream.advisory.v1.consumer_group_pinned": "consumer-pinned",
+    "io.nats.jetstream.advisory.v1.consumer_group_unpinned": "consumer-unpinned",
+    "io.nats.jetstream.advisory.v1.nak": "msg-naked",
+    "io.nats.jetstream.advisory.v1.terminated": "msg-terminated",
+    "io.nats.jetstream.advisory.v1.max_deliver": "max-deliveries",
+    "io.nats.jetstream.metric.v1.consumer_ack": "consumer-ack",
 }
 
 
@@ -136,15 +200,14 @@ class WireSchemas:
         `subject` is where the message arrived and `reply_to_subject` the subject of the request
         that it answers. What was asked decides before what the message says of itself, so that a
         reply without its `type` is still found wanting. A message that answers nothing is judged
-        only if it is an advisory or says that it is an API reply: a stored payload may look like
-        anything.
+        only if it is an advisory or a metric, or says that it is an API reply: a stored payload
+        may look like anything.
         """
         if not isinstance(document, Mapping):
             return None
         kind = document.get("type")
-        if subject.startswith(_ADVISORY_SUBJECT):
-            event = subject.removeprefix(_ADVISORY_SUBJECT)
-            return self._known(_starting(_BY_ADVISORY_SUBJECT, event)) or self._advisory(kind)
+        if event := _EVENT.fullmatch(subject):
+            return self._known(_starting(_BY_EVENT_SUBJECT, event["event"])) or self._event(kind)
         asked = _API_REQUEST.fullmatch(reply_to_subject or "")
         said = _API_TYPE.fullmatch(kind) if isinstance(kind, str) else None
         if asked or said:
@@ -154,7 +217,11 @@ class WireSchemas:
                 return self._known(_starting(_BY_CALL, asked["call"]))
             return self._known(_BY_TYPE.get(said["reply"])) if said else None
         if reply_to_subject is None:
-            return self._advisory(kind)
+            return self._event(kind)
+        if subject.endswith(FAST_INGEST) and ("type" in document or "batch" in document):
+            # Whatever says of itself that it is no PubAck has to be one of the three.
+            name = _BY_FLOW.get(str(kind), "batch-flow-ack") if kind else "pub-ack-fast"
+            return self._known(name)
         if "error" in document and "type" not in document:
             return self._known("error-reply")
         if "type" not in document and ("stream" in document or "seq" in document):
@@ -207,8 +274,8 @@ class WireSchemas:
     def _known(self, name: str | None) -> str | None:
         return name if name in self._variants else None
 
-    def _advisory(self, kind: object) -> str | None:
-        return self._known(_BY_ADVISORY_TYPE.get(kind)) if isinstance(kind, str) else None
+    def _event(self, kind: object) -> str | None:
+        return self._known(_BY_EVENT_TYPE.get(kind)) if isinstance(kind, str) else None
 
 
 def _place(given: Path | None, default: str) -> tuple[Path, str]:

@@ -13,7 +13,9 @@ Seconds = float
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """A bound of time: `by` seconds after the step marked `mark` began."""
+    """A bound of time: `by` seconds after the moment called `mark`.
+
+    That is the beginning of a step, or the arrival of a message."""
 
     mark: str
     by: Seconds
@@ -37,6 +39,7 @@ class Expectation:
     schema: str | None = None
     json: Mapping[str, Matcher] = field(default_factory=dict)
     headers: Mapping[str, Matcher] = field(default_factory=dict)
+    header_names: Matcher | None = None
     payload: Matcher | None = None
     subject: Matcher | None = None
     one_of: tuple[Expectation, ...] = ()
@@ -44,6 +47,7 @@ class Expectation:
     position: str | None = None
     positions: Mapping[str, str] = field(default_factory=dict)
     capture: Mapping[str, str] = field(default_factory=dict)
+    mark: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class Outgoing:
     subject: Value
     headers: tuple[tuple[str, Value], ...] | None = None
     payload: Value = ""
+    raw: bytes | None = None
     json: Value | None = None
     size: Value | None = None
     reply: Value | None = None
@@ -122,6 +127,13 @@ class Subscribe(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unsubscribe(Step):
+    """Ends a subscription; what has come can still be received."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Receive(Step):
     """The next message, or the next several, of a subscription."""
 
@@ -145,6 +157,20 @@ class StreamState(Step):
 
     of: Value
     fields: Mapping[str, Matcher]
+    within: Seconds | None = None
+    capture: Mapping[str, str] = field(default_factory=dict)
+    position: Mapping[str, str] = field(default_factory=dict)
+    connection: str = "main"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerState(Step):
+    """What a consumer's info says, now or within some time, or that there is no such consumer."""
+
+    of: Value
+    consumer: Value
+    fields: Mapping[str, Matcher]
+    absent: bool = False
     within: Seconds | None = None
     capture: Mapping[str, str] = field(default_factory=dict)
     position: Mapping[str, str] = field(default_factory=dict)
@@ -184,6 +210,16 @@ class Repeat(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ForEach(Step):
+    """The inner steps for every one of the values; several names take a value's parts."""
+
+    variables: tuple[str, ...]
+    values: tuple[tuple[Value, ...], ...]
+    steps: tuple[Step, ...]
+    at_once: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Together(Step):
     """Branches that are played at the same time."""
 
@@ -199,13 +235,16 @@ class Loop(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action(Step):
-    """Something done to the servers: stepdown, stop, kill, start, restart, pause, resume."""
+    """Something done to the servers: stepdown, stop, kill, start, restart, pause, resume, cut, mend.
+
+    `release` is what a node is started with: see `Case.releases`."""
 
     verb: str
     target: Value
     to: Value | None = None
     then: str | None = None
     reconnect: tuple[str, ...] = ()
+    release: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,9 +256,10 @@ class Law(Step):
 
 
 _KINDS: dict[type[Step], str] = {
-    Publish: "publish", Request: "request", Subscribe: "subscribe", Receive: "receive",
-    Quiet: "silence", StreamState: "stream", Stored: "stored", Advisory: "advisory",
-    Repeat: "repeat", Loop: "loop", Together: "together", Action: "action", Law: "law",
+    Publish: "publish", Request: "request", Subscribe: "subscribe", Unsubscribe: "unsubscribe",
+    Receive: "receive", Quiet: "silence", StreamState: "stream", ConsumerState: "consumer",
+    Stored: "stored", Advisory: "advisory",
+    Repeat: "repeat", ForEach: "for_each", Loop: "loop", Together: "together", Action: "action", Law: "law",
 }  # fmt: skip
 
 
@@ -229,6 +269,7 @@ class ConnectionGiven:
 
     node: str | None = None
     account: str | None = None
+    user: str | None = None
     options: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -239,6 +280,7 @@ class Given:
     configuration: str = "default"
     topology: str = "single"
     isolation: str = "shared"
+    release: str | None = None
     streams: tuple[tuple[str, Value], ...] = ()
     connections: Mapping[str, ConnectionGiven] = field(default_factory=dict)
 
@@ -274,11 +316,17 @@ class Case:
                     verbs.add(step.then)
         return frozenset(verbs)
 
+    @property
+    def releases(self) -> frozenset[str]:
+        """The releases it needs: versions, `newer` or `older` than the target, or `target`."""
+        named = {step.release for step in self.all_steps() if isinstance(step, Action)}
+        return frozenset(name for name in {*named, self.given.release} if name is not None)
+
 
 def _walk(steps: tuple[Step, ...]) -> Iterator[Step]:
     for step in steps:
         yield step
-        if isinstance(step, (Repeat, Loop)):
+        if isinstance(step, (Repeat, ForEach, Loop)):
             yield from _walk(step.steps)
         elif isinstance(step, Together):
             for branch in step.branches.values():

@@ -59,6 +59,28 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
+class Revision:
+    """One row of a specification's history; what its text does not give is None."""
+
+    number: int
+    date: str | None = None
+    server: str | None = None
+    api_level: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NoClause:
+    """A sentence that sounds normative and has no clause of its own, and why."""
+
+    anchor: str
+    sentence_hash: str
+    why: str
+    clauses: tuple[str, ...] = ()
+    """The clauses that say what it says."""
+
+
+@dataclass(frozen=True, slots=True)
 class Spec:
     """One specification: its clauses and the revision that is the default law."""
 
@@ -68,3 +90,5 @@ class Spec:
     revisions: tuple[int, ...]
     clauses: Mapping[str, Clause]
     file: str = ""
+    history: tuple[Revision, ...] = ()
+    no_clause: tuple[NoClause, ...] = ()

@@ -31,6 +31,18 @@ LAWS: Mapping[str, LawSpec] = {
         {"on": "text", "count": "matcher"},
         frozenset({"on"}),
     ),
+    "accounted": LawSpec(
+        "What was delivered on a subscription and what pull requests left pending, as their ends say, "
+        "add up to the messages and bytes that were asked for.",
+        {"on": "text", "batch": "int", "max_bytes": "int", "headers": "text"},
+        frozenset({"on"}),
+    ),
+    "flow": LawSpec(
+        "The acknowledgements of fast ingest on a subscription go up, come as many messages apart as "
+        "the one before tells, and tell no more than was asked for.",
+        {"on": "text", "count": "matcher"},
+        frozenset({"on"}),
+    ),
     "outcomes": LawSpec(
         "So many replies to the requests of one step, labelled `of`, were of one kind: empty, "
         "pub-ack, batch pub-ack, error 10071 (400), status 503, no reply.",

@@ -10,6 +10,9 @@ from jetproof.model.matching import MISSING, mismatch
 from jetproof.model.verdict import Check
 from jetproof.model.versions import Version, VersionRange
 
+REFERENCE = "reference"
+"""The provider of a release that stands behind the reference layer."""
+
 
 @dataclass(frozen=True, slots=True)
 class KnownMismatch:
@@ -34,11 +37,16 @@ class Deviation:
     line: int = 0
 
     def covers(self, case: str, version: Version, topology: str, provider: str) -> bool:
+        """Whether the entry is about this case there.
+
+        Entries tell what releases do. The reference layer is there to do otherwise, so an entry is
+        about it only if it says so.
+        """
         return (
             self.case == case
             and self.servers.contains(version)
             and self.topology in (None, topology)
-            and self.provider in (None, provider)
+            and self.provider in ((provider,) if provider == REFERENCE else (None, provider))
         )
 
     def explains(self, failed: Sequence[Check], *, whole: bool = True) -> bool:

@@ -14,8 +14,9 @@ from jetproof.model.template import Value
 
 OPERATORS = (
     "equals", "not", "exists", "absent", "type", "match", "contains", "length",
-    "gt", "gte", "lt", "lte", "in", "values",
+    "gt", "gte", "lt", "lte", "in", "values", "hex", "base64",
 )  # fmt: skip
+WITH_A_MATCHER = ("not", "length", "base64")
 TYPES = ("string", "integer", "number", "boolean", "object", "array", "null", "timestamp")
 
 
@@ -45,7 +46,7 @@ def parse_matcher(raw: object) -> Matcher:
     for key, argument in raw.items():
         if key not in OPERATORS:
             raise MatcherError(f"unknown matcher {key!r}; there are: {', '.join(OPERATORS)}")
-        if key in ("not", "length"):
+        if key in WITH_A_MATCHER:
             tests.append((key, parse_matcher(argument)))
         else:
             tests.append((key, template.parse_value(argument)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -82,7 +84,8 @@ def describe(matcher: Matcher, env: Env | None = None) -> str:
     words = []
     for name, argument in matcher.tests:
         if isinstance(argument, Matcher):
-            words.append(f"{name} {describe(argument, env)}")
+            of = " of" if name == "base64" else ""
+            words.append(f"{name}{of} {describe(argument, env)}")
         else:
             words.append(_words(name, render(argument, env or {})))
     return " and ".join(words)
@@ -107,6 +110,10 @@ def _test(name: str, argument: Value | Matcher, actual: object, env: Env) -> str
     if isinstance(argument, Matcher):
         if name == "not":
             return None if mismatch(argument, actual, env) else f"not {describe(argument, env)}"
+        if name == "base64":
+            decoded = _decoded(actual)
+            unlike = mismatch(argument, decoded, env) if decoded is not MISSING else ""
+            return None if unlike is None else f"base64 of {unlike or describe(argument, env)}"
         if actual is MISSING or not isinstance(actual, (str, list, Mapping)):
             return f"length {describe(argument, env)}"
         unlike = mismatch(argument, len(actual), env)
@@ -146,6 +153,23 @@ def _is_type(expected: object, actual: object) -> bool:
     return isinstance(actual, kind)
 
 
+def _decoded(actual: object) -> object:
+    """What a text is the base64 form of, as text that keeps every byte; MISSING if of nothing."""
+    try:
+        data = base64.b64decode(actual, validate=True) if isinstance(actual, str) else None
+    except (binascii.Error, ValueError):
+        data = None
+    return MISSING if data is None else WireText(data.decode("utf-8", "surrogateescape"))
+
+
+def _has_bytes(expected: object, actual: object) -> bool:
+    try:
+        data = actual.encode("utf-8", "surrogateescape") if isinstance(actual, str) else None
+    except UnicodeEncodeError:
+        return False  # half a character that JSON wrote as an escape: no bytes at all
+    return data == bytes.fromhex(str(expected))
+
+
 def _contains(expected: object, actual: object) -> bool:
     if isinstance(actual, str):
         return str(expected) in actual
@@ -171,6 +195,7 @@ _TESTS: Final[Mapping[str, Callable[[object, object], bool]]] = {
         isinstance(expected, list) and any(same(item, actual) for item in expected)
     ),
     "values": lambda expected, actual: same(expected, actual),
+    "hex": _has_bytes,
 }
 
 
@@ -188,6 +213,8 @@ def _words(name: str, expected: object) -> str:
             return f"text matching /{expected}/"
         case "in":
             return f"one of {_plain(expected)}"
+        case "hex":
+            return f"the bytes {expected}"
         case "contains":
             return f"containing {_plain(expected)}"
         case _:

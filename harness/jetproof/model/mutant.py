@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One way to be wrong. `rules` are what the tap does to the frames, as plain data."""
+    """One way to be wrong. `rules` are what the tap does to the frames, as plain data.
+
+    `knobs` are what the reference layer does wrong, if it is that which is wrong.
+    """
 
     id: str
     about: str
@@ -16,3 +19,4 @@ class Mutant:
     rules: tuple[Mapping[str, object], ...]
     file: str = ""
     line: int = 0
+    knobs: Mapping[str, bool] = field(default_factory=dict)

@@ -180,6 +180,13 @@ def render(value: Value, env: Env) -> object:
     return value
 
 
+def scalar(value: object) -> Scalar:
+    """A rendered value that a variable can hold."""
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    raise TemplateError(f"a variable holds a text or a number, not {type(value).__name__}")
+
+
 def render_text(value: Value, env: Env) -> str:
     """The value as text, as it goes into a header or a subject."""
     return text_of(render(value, env))

@@ -86,20 +86,31 @@ class Cell:
     target: str = ""
     replay: str = ""
     server_log: tuple[str, ...] = ()
+    law: str = ""
+    """The revision that was asked for (adr-50@10), if it is not the one that the case is about."""
 
     @property
     def name(self) -> str:
         """The cell's name everywhere: console, JUnit, files, URL."""
-        return cell_name(self.case, self.server, self.topology, self.provider, self.client)
+        return cell_name(
+            self.case, self.server, self.topology, self.provider, self.client, self.law
+        )
 
 
 def cell_name(
-    case: str, server: str, topology: str, provider: str, client: str | None = None
+    case: str,
+    server: str,
+    topology: str,
+    provider: str,
+    client: str | None = None,
+    law: str = "",
 ) -> str:
-    """`suite::case @2.14.6 single`; the provider is named where it is not the usual one."""
+    """`suite::case @2.14.6 single`; provider and law are named where they are not the usual ones."""
     axes = [f"@{server}", topology]
     if provider != "embedded":
         axes.append(provider)
     if client:
         axes.append(client)
+    if law:
+        axes.append(law)
     return " ".join((case, *axes))

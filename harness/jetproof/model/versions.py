@@ -64,6 +64,11 @@ class Version:
         return Version(self.major, self.minor, self.patch) if self.pre else self
 
     @property
+    def line(self) -> tuple[int, int]:
+        """The line of releases that it belongs to: 2.14.6 is of 2.14."""
+        return self.major, self.minor
+
+    @property
     def is_prerelease(self) -> bool:
         return bool(self.pre)
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from jetproof.errors import JetproofError
@@ -29,7 +30,7 @@ Key = tuple[str, str, int]
 """What rows of a cell have in common: its name, its target, its attempt."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: what is made of thousands of cells is made once
 class Run:
     """A run folder that was read: `cells` in the order in which they were finished."""
 
@@ -41,18 +42,18 @@ class Run:
     def id(self) -> str:
         return str(self.document["run"])
 
-    @property
+    @cached_property
     def latest(self) -> tuple[Cell, ...]:
         """The last attempt of every cell."""
         by_name = {(cell.name, cell.target): cell for cell in self.cells}
         return tuple(by_name.values())
 
-    @property
+    @cached_property
     def completed(self) -> frozenset[str]:
         """Names of the cells that have a verdict; `error` is none: such a cell is played again."""
         return frozenset(cell.name for cell in self.latest if cell.verdict is not Verdict.ERROR)
 
-    @property
+    @cached_property
     def attempts(self) -> dict[str, int]:
         """How often each cell was played so far."""
         return {cell.name: cell.attempt for cell in self.latest}
@@ -70,6 +71,15 @@ def read_run(folder: Path) -> Run:
     """Read a run folder, whole or cut off."""
     document = read_document(folder)
     return Run(folder, document, tuple(cell_of(row) for row in read_journal(folder, "cells")))
+
+
+def latest_cells(runs: Iterable[Run]) -> list[Cell]:
+    """Of every cell the newest row over all runs; one judged by another revision is another cell."""
+    latest: dict[tuple[str, int, str], Cell] = {}
+    for run in sorted(runs, key=lambda run: (str(run.document.get("started_at", "")), run.id)):
+        for cell in run.latest:
+            latest[cell.name, cell.spec_revision, cell.target] = cell
+    return list(latest.values())
 
 
 def read_document(folder: Path) -> dict[str, object]:

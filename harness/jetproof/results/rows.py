@@ -70,6 +70,8 @@ def cell_of(row: Mapping[str, object]) -> Cell:
     for name in ("clauses", "server_log"):
         value = row.get(name)
         known[name] = tuple(value) if isinstance(value, list) else ()
+    law = f"{row['spec']}@{row['spec_revision']}"
+    known["law"] = law if str(row["cell"]).endswith(f" {law}") else ""
     return Cell(**known)  # type: ignore[arg-type]
 
 
@@ -77,6 +79,7 @@ def check_row(run: str, cell: Cell, index: int, check: Check) -> Row:
     return {
         "run": run,
         "cell": cell.name,
+        "spec_revision": cell.spec_revision,
         "target": cell.target,
         "attempt": cell.attempt,
         "index": index,
@@ -95,6 +98,7 @@ def frame_row(run: str, cell: Cell, index: int, frame: FrameRecord) -> Row:
     row: Row = {
         "run": run,
         "cell": cell.name,
+        "spec_revision": cell.spec_revision,
         "target": cell.target,
         "attempt": cell.attempt,
         "index": index,

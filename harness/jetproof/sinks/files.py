@@ -16,10 +16,12 @@ import platform
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 
 from jetproof import __version__
+from jetproof.data import harness_hash
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, RunFinished, RunStarted
 from jetproof.model.verdict import Cell
@@ -30,6 +32,7 @@ from jetproof.sinks.targets import target_rows
 
 DEFAULT_PARENT = "jetproof-runs"
 _PROBE_BYTES = 64 * 1024
+ROWS_AT_ONCE = 1000
 
 
 class RunFolder:
@@ -122,9 +125,11 @@ class RunFolder:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
     def _append(self, name: str, rows: Iterable[Row]) -> None:
-        data = memoryview(b"".join(encode(row) for row in rows))
-        while data:
-            data = data[os.write(self._open[name], data) :]
+        rows = iter(rows)
+        while some := list(islice(rows, ROWS_AT_ONCE)):
+            data = memoryview(b"".join(map(encode, some)))
+            while data:
+                data = data[os.write(self._open[name], data) :]
 
     def _start(self, event: RunStarted) -> None:
         if self._earlier is None:
@@ -136,6 +141,7 @@ class RunFolder:
                 "command": list(event.command),
                 "request": self._request,
                 "jetproof": __version__,
+                "harness_hash": harness_hash(),
                 "python": platform.python_version(),
                 "machine": {
                     "cores": os.cpu_count() or 1,

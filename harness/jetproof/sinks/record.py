@@ -102,7 +102,7 @@ class Record:
         if self.keep_frames is None:
             frames = tuple(event.frames)
         elif event.cell.verdict in EXPLAINED:
-            frames = tuple(event.frames[-self.keep_frames :])
+            frames = tuple(event.frames[max(0, count - self.keep_frames) :])
         else:
             return Outcome(event.cell, frames_seen=count)
         failed = tuple(check for check in event.checks if not check.ok)

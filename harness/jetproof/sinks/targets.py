@@ -16,14 +16,14 @@ def target_rows(record: Record, names: Sequence[str]) -> list[Row]:
 
 
 def _target_row(record: Record, name: str) -> Row:
-    version = provider = None
+    version = provider = build = None
     servers: list[Row] = []
     for event in record.servers:
         if event.target != name:
             continue
         row: Row = {"topology": event.topology, "configuration": event.configuration}
         if isinstance(event, TargetStarted):
-            version, provider = event.version, event.provider
+            version, provider, build = event.version, event.provider, event.build or None
             row |= {"cases": event.cases, "start_ms": round(event.ms, 3), "failed": None}
         else:
             row |= {"cases": None, "start_ms": None, "failed": event.reason}
@@ -33,4 +33,5 @@ def _target_row(record: Record, name: str) -> Row:
             if outcome.cell.target == name:
                 version, provider = outcome.cell.server, outcome.cell.provider
                 break
-    return {"target": name, "provider": provider, "version": version, "servers": servers}
+    told: Row = {"target": name, "provider": provider, "version": version, "build": build}
+    return told | {"servers": servers}

@@ -1,4 +1,7 @@
-"""Servers as processes: one, or several that find each other over routes on 127.0.0.1."""
+"""Servers as processes: one, or several that find each other on 127.0.0.1.
+
+The nodes of a cluster are joined by routes, a hub and its leaf node by a link that can be cut.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +12,35 @@ import shutil
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
-from jetproof.targets.config import ClusterPlace, NodePlace, render
+from jetproof.targets.config import ClusterPlace, LeafPlace, NodePlace, render
+from jetproof.targets.link import Link
 from jetproof.targets.node import Node, PortTaken
-from jetproof.targets.order import PORT_TRIES, Order, launch_all
+from jetproof.targets.order import PORT_TRIES, Fleet, Order, launch_all
 from jetproof.targets.ports import LOOPBACK
 from jetproof.targets.server import ServerNode, build_at, ports_dir
 
 
 @contextlib.asynccontextmanager
-async def process_nodes(order: Order) -> AsyncIterator[Mapping[str, Node]]:
+async def process_nodes(order: Order) -> AsyncIterator[Fleet]:
     """The order's servers as processes, ready, for the length of the block."""
     binary = await _binary(order)
     for last in (False,) * (PORT_TRIES - 1) + (True,):
-        nodes = _plan(order, binary)
-        try:
+        link = Link(order.choose_port(), order.choose_port()) if order.shape.linked else None
+        nodes = _plan(order, binary, link)
+        async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_callback(_close, nodes)
             try:
+                if link is not None:
+                    await stack.enter_async_context(link)
                 await launch_all(order, nodes)
             except PortTaken:
                 if last:
                     raise
-                await _close(nodes)
+                await stack.aclose()
                 shutil.rmtree(order.folder, ignore_errors=True)
                 continue
-            yield nodes
+            yield Fleet(nodes, link)
             return
-        finally:
-            await _close(nodes)
 
 
 async def _binary(order: Order) -> Path:
@@ -43,7 +49,7 @@ async def _binary(order: Order) -> Path:
     return await order.binary(order.spec.version)
 
 
-def _plan(order: Order, binary: Path) -> dict[str, Node]:
+def _plan(order: Order, binary: Path, link: Link | None) -> dict[str, Node]:
     """Nodes with ports for clients and routes; a new plan has new ports."""
     clients = {name: order.choose_port() for name in order.names}
     routes = {name: order.choose_port() for name in order.names}
@@ -57,7 +63,9 @@ def _plan(order: Order, binary: Path) -> dict[str, Node]:
             store=str(folder / "store"),
             ports_dir=str(ports_dir(folder)),
         )
-        if len(clients) > 1:
+        if link is not None:
+            place = _joined(order, place, link)
+        elif order.shape.clustered:
             place = place.in_cluster(
                 ClusterPlace(
                     name=cluster_name,
@@ -76,6 +84,15 @@ def _plan(order: Order, binary: Path) -> dict[str, Node]:
             factor=order.factor,
         )
     return nodes
+
+
+def _joined(order: Order, place: NodePlace, link: Link) -> NodePlace:
+    """The hub listens behind the link, and the leaf node knows the link alone."""
+    assert order.shape.domains is not None
+    near = f"{LOOPBACK}:{link.port}"
+    hub = LeafPlace(listen=f"{LOOPBACK}:{link.to}", advertise=near)
+    end = hub if place.name == order.names[0] else LeafPlace(hub=near)
+    return place.in_domain(order.shape.domains[place.name], end)
 
 
 async def _close(nodes: Mapping[str, Node]) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from jetproof.model.versions import Version
-from jetproof.targets.config import ClusterPlace, NodePlace, render
+from jetproof.targets.config import ClusterPlace, LeafPlace, NodePlace, render
 from jetproof.targets.docker_engine import (
     build_image,
     connect,
@@ -30,12 +30,13 @@ from jetproof.targets.node import (
     STOP_SECONDS,
     Node,
     PortTaken,
+    Release,
     StartError,
     UnplannedExit,
     exit_text,
     says_port_taken,
 )
-from jetproof.targets.order import PORT_TRIES, Order, launch_all
+from jetproof.targets.order import PORT_TRIES, Fleet, Order, launch_all
 from jetproof.targets.ports import LOOPBACK
 from jetproof.targets.ready import read_info
 from jetproof.targets.releases import is_offline
@@ -44,6 +45,7 @@ from jetproof.wire.errors import ConnectionLost
 START_SECONDS = 30.0
 _CLIENT_PORT = 4222
 _ROUTE_PORT = 6222
+_LEAF_PORT = 7422
 _CONFIG = "/jetproof/server.conf"
 _DATA = "/data"
 _POLL_SECONDS = 0.02
@@ -99,9 +101,9 @@ class ContainerNode(Node):
         if self._state != "new":
             self._state = "stopped"
 
-    async def _spawn(self, release: Version | None) -> None:
+    async def _spawn(self, release: Release) -> None:
         if release is not None or not self.image:
-            self.image = await self._image_for(release)
+            self.image = await self._image_for(None if release == "own" else release)
         self._followed = False
         await in_thread(self._remove, volume=False)
         await in_thread(self._create)
@@ -221,7 +223,7 @@ class ContainerNode(Node):
 
 
 @contextlib.asynccontextmanager
-async def container_nodes(order: Order) -> AsyncIterator[Mapping[str, Node]]:
+async def container_nodes(order: Order) -> AsyncIterator[Fleet]:
     """The order's servers in containers, ready, for the length of the block."""
     client = await in_thread(connect)
     try:
@@ -236,7 +238,7 @@ async def container_nodes(order: Order) -> AsyncIterator[Mapping[str, Node]]:
                         if last:
                             raise
                         continue
-                    yield nodes
+                    yield Fleet(nodes)
                     return
                 finally:
                     await asyncio.gather(*(node.close() for node in nodes.values()))
@@ -266,7 +268,15 @@ def _plan(order: Order, client: Any, network: Any) -> dict[str, Node]:
     nodes: dict[str, Node] = {}
     for name in order.names:
         place = NodePlace(name=name, listen=f"0.0.0.0:{_CLIENT_PORT}", store=f"{_DATA}/store")
-        if network is not None:
+        if order.shape.domains is not None:
+            hub = order.names[0]
+            place = place.in_domain(
+                order.shape.domains[name],
+                LeafPlace(listen=f"0.0.0.0:{_LEAF_PORT}")
+                if name == hub
+                else LeafPlace(hub=f"{hub}:{_LEAF_PORT}"),
+            )
+        elif network is not None:
             routes = tuple(f"nats://{other}:{_ROUTE_PORT}" for other in order.names)
             place = place.in_cluster(
                 ClusterPlace(base, f"0.0.0.0:{_ROUTE_PORT}", routes, advertise=False)
@@ -297,6 +307,6 @@ def _image_for(order: Order, client: Any) -> ImageFor:
         if found is not None:
             return found
         binary = await order.binary(version, await in_thread(engine_platform, client))
-        return await in_thread(build_image, client, version, binary)
+        return await in_thread(build_image, client, version, binary, order.owner)
 
     return image_for

@@ -153,13 +153,23 @@ def find_image(client: Any, version: Version, owner: Owner, *, offline: bool) ->
     return None
 
 
-def build_image(client: Any, version: Version, binary: Path) -> str:
-    """An image with nothing but the release binary, tagged as ours; kept for later runs."""
+def build_image(client: Any, version: Version, binary: Path, owner: Owner) -> str:
+    """An image with nothing but the release binary, tagged as ours; kept for later runs.
+
+    Nodes of a cluster ask for it at the same time, and so may other runs: one builds it.
+    """
     name = f"{OWN_IMAGE}:{version}"
     content = binary.read_bytes()
     digest = hashlib.sha256(content).hexdigest()
-    if _has_image(client, name) and _image_labels(client, name).get(BINARY_LABEL) == digest:
-        return name
+    with (owner.folder.parent / "images.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        known = _has_image(client, name) and _image_labels(client, name).get(BINARY_LABEL)
+        if known != digest:
+            _import_image(client, version, content, digest)
+    return name
+
+
+def _import_image(client: Any, version: Version, content: bytes, digest: str) -> None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         member = tarfile.TarInfo("nats-server")
@@ -172,7 +182,6 @@ def build_image(client: Any, version: Version, binary: Path) -> str:
         tag=str(version),
         changes=['ENTRYPOINT ["/nats-server"]', f"LABEL {BINARY_LABEL}={digest}"],
     )
-    return name
 
 
 def _has_image(client: Any, name: str) -> bool:

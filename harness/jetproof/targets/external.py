@@ -12,17 +12,21 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
 from jetproof.errors import JetproofError
+from jetproof.model.topology import TOPOLOGIES
 from jetproof.model.versions import Version, VersionError
+from jetproof.plan import LINK_IN_CONTAINERS
 from jetproof.targets.config import load_configuration
-from jetproof.targets.node import Node, StartError
-from jetproof.targets.order import TOPOLOGIES
+from jetproof.targets.node import Node, Release, StartError
 from jetproof.targets.ready import read_info
+from jetproof.targets.reference.knobs import FIRST_RELEASE
 from jetproof.targets.spec import Address, TargetSpec, address, redacted
 from jetproof.wire.errors import ConnectionLost
 
 _CONNECT_SECONDS = 5.0
 
-ACTIONS = frozenset({"stop", "kill", "start", "restart", "pause", "resume", "stepdown"})
+ACTIONS = frozenset(
+    {"stop", "kill", "start", "restart", "pause", "resume", "stepdown", "cut", "mend"}
+)
 """Everything that can be done to the servers of a target."""
 
 
@@ -47,10 +51,15 @@ def unavailable(
     chosen = load_configuration(configuration)
     if release is not None and (why := chosen.refused_by(release)):
         return why
-    if spec.provider == "reference":
-        return "the reference layer is not part of this version of Jetproof"
-    if "stepdown" in actions and topology == "single":
+    if spec.provider == "reference" and release is not None and release.base < FIRST_RELEASE:
+        return f"the reference layer stands before {FIRST_RELEASE} and later, not {release}"
+    if "stepdown" in actions and not TOPOLOGIES[topology].clustered:
         return "a single server has no leader to step down"
+    if {"cut", "mend"} & set(actions):
+        if not TOPOLOGIES[topology].linked:
+            return f"{topology} has no link to cut"
+        if spec.provider == "container":
+            return LINK_IN_CONTAINERS
     if spec.provider != "external":
         return None
     name = "an external server"
@@ -85,7 +94,7 @@ class ExternalNode(Node):
         given = {"user": self._where.user, "pass": self._where.password}
         return {key: value for key, value in given.items() if value is not None}
 
-    async def _spawn(self, release: Version | None) -> None:
+    async def _spawn(self, release: Release) -> None:
         return None
 
     async def _listening(self) -> None:

@@ -19,6 +19,9 @@ from typing import Any, Literal
 from jetproof.errors import JetproofError
 from jetproof.model.versions import Version
 
+Release = Version | Literal["own"] | None
+"""What a node is started with: a release, its own build again, or the one it ran last (None)."""
+
 State = Literal["new", "starting", "running", "paused", "stopped", "died"]
 
 _TAIL_BYTES = 64 * 1024
@@ -36,6 +39,10 @@ class StartError(JetproofError):
         super().__init__(message + said, phase="start", hint=hint)
         self.returncode = returncode
         self.log_tail = log_tail
+
+
+class NotReady(StartError):
+    """A server that listens, and whose JetStream does not come: a second start may do better."""
 
 
 class PortTaken(StartError):
@@ -107,7 +114,7 @@ class Node(ABC):
     def url(self) -> str:
         return f"nats://{self.host}:{self.port}"
 
-    async def launch(self, release: Version | None = None) -> None:
+    async def launch(self, release: Release = None) -> None:
         """Start on the same store and port, perhaps with another release, until INFO is there."""
         if self.alive:
             raise self._wrong("start", "it is running")
@@ -236,7 +243,7 @@ class Node(ABC):
         )
 
     @abstractmethod
-    async def _spawn(self, release: Version | None) -> None:
+    async def _spawn(self, release: Release) -> None:
         """Create the process; its end must be told with `_exited`."""
 
     @abstractmethod

@@ -11,22 +11,30 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jetproof.model.topology import TOPOLOGIES, Topology
 from jetproof.model.versions import Version
 from jetproof.targets.config import Accounts, Configuration
-from jetproof.targets.node import Node, StartError, UnplannedExit
+from jetproof.targets.link import Link
+from jetproof.targets.node import Node, NotReady, StartError, UnplannedExit
 from jetproof.targets.ports import PortChooser, free_port
-from jetproof.targets.ready import wait_for_cluster, wait_for_jetstream
+from jetproof.targets.ready import wait_for_cluster, wait_for_jetstream, wait_for_link
 from jetproof.targets.releases import binary_for
 from jetproof.targets.spec import TargetSpec
 from jetproof.targets.sweep import Owner
 
-TOPOLOGIES: Mapping[str, int] = {"single": 1, "cluster-3": 3}
-"""Every topology and its number of nodes."""
-
 PORT_TRIES = 3
 """How often a start is tried when somebody else takes a port first."""
 
-_READY_SECONDS: Mapping[str, float] = {"single": 10.0, "cluster-3": 60.0}
+_READY_SECONDS = 10.0
+_TOGETHER_SECONDS = 60.0  # until several servers have found each other
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """The servers of a target, ready, and the link between them that can be cut, if there is one."""
+
+    nodes: Mapping[str, Node]
+    link: Link | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +53,16 @@ class Order:
     choose_port: PortChooser = free_port
     on_unplanned_exit: UnplannedExit | None = None
     notify: Callable[[str], None] | None = None
+    release: Version | None = None
+    """What the servers start with, if it is not the release that is asked for."""
+
+    @property
+    def shape(self) -> Topology:
+        return TOPOLOGIES[self.topology]
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(f"n{number}" for number in range(1, TOPOLOGIES[self.topology] + 1))
+        return self.shape.nodes
 
     async def binary(self, version: Version, platform: str | None = None) -> Path:
         """The binary of a release, fetched in a thread if need be."""
@@ -64,7 +78,7 @@ class Order:
 
 async def launch_all(order: Order, nodes: Mapping[str, Node]) -> None:
     """Launch the nodes together and wait until the target as a whole can be used."""
-    launches = [asyncio.create_task(node.launch()) for node in nodes.values()]
+    launches = [asyncio.create_task(node.launch(order.release)) for node in nodes.values()]
     try:
         await asyncio.gather(*launches)
     except BaseException:
@@ -74,30 +88,41 @@ async def launch_all(order: Order, nodes: Mapping[str, Node]) -> None:
         raise
     members = list(nodes.values())
     _check_release(order, members)
-    if len(members) == 1:
-        await in_time(order, members, wait_for_jetstream(members[0], order.accounts.credentials()))
-    else:
-        await in_time(order, members, wait_for_cluster(members, order.accounts))
+    await in_time(order, members, all_ready(order, members))
+
+
+async def all_ready(order: Order, members: Sequence[Node]) -> None:
+    """JetStream answers everywhere, and the servers have found each other."""
+    if order.shape.clustered:
+        await wait_for_cluster(members, order.accounts)
+        return
+    await asyncio.gather(
+        *(wait_for_jetstream(node, order.accounts.credentials()) for node in members)
+    )
+    if order.shape.domains is not None:
+        await wait_for_link(members, order.shape.domains, order.accounts)
 
 
 def _check_release(order: Order, nodes: Sequence[Node]) -> None:
     """An image or a cache can be mislabelled; a verdict on the wrong release would be worthless."""
+    wanted = order.release or order.spec.version
+    asked = order.release or order.spec
     for node in nodes:
-        if order.spec.version not in (None, node.version):
+        if wanted not in (None, node.version):
             raise StartError(
-                f"{order.spec} was asked for, and server {node.name} is {node.version}",
+                f"{asked} was asked for, and server {node.name} is {node.version}",
                 hint=f"something else is stored under that name: {node.describe()}",
             )
 
 
 async def in_time(order: Order, nodes: Sequence[Node], ready: Awaitable[None]) -> None:
-    """Wait for `ready`, not for ever; StartError with the logs if it does not come."""
-    seconds = _READY_SECONDS[order.topology] * order.factor
+    """Wait for `ready`, not for ever; NotReady with the logs if it does not come."""
+    seconds = (_READY_SECONDS if len(order.names) == 1 else _TOGETHER_SECONDS) * order.factor
     try:
         async with asyncio.timeout(seconds):
             await ready
     except TimeoutError:
-        raise StartError(
+        raise NotReady(
             f"{order.spec} ({order.topology}) listens, but JetStream was not ready "
             f"within {seconds:.0f} s",
             hint="the logs say what it waits for; a slow machine needs more time",

@@ -61,6 +61,38 @@ async def wait_for_cluster(nodes: Sequence[Node], accounts: Accounts) -> None:
     await asyncio.gather(*(wait_for_jetstream(node, accounts.credentials()) for node in nodes))
 
 
+async def wait_for_link(
+    nodes: Sequence[Node], domains: Mapping[str, str], accounts: Accounts
+) -> None:
+    """Wait until, in every account, each node reaches the JetStream domain of every other one."""
+    await asyncio.gather(
+        *(
+            _wait_for_domain(node, domains[other.name], accounts.credentials(account))
+            for node in nodes
+            for other in nodes
+            if other is not node
+            for account in accounts.names
+        )
+    )
+
+
+async def wait_until_cut(node: Node, domain: str, credentials: Mapping[str, Any]) -> None:
+    """Wait until a node no longer reaches a domain."""
+    async with await _open(node, credentials) as connection:
+        while await _api_answers(connection, f"$JS.{domain}.API.INFO"):
+            await asyncio.sleep(_CLUSTER_POLL_SECONDS)
+
+
+async def _wait_for_domain(node: Node, domain: str, credentials: Mapping[str, Any]) -> None:
+    while node.alive:
+        with contextlib.suppress(ConnectionLost):
+            async with await _open(node, credentials) as connection:
+                while not await _api_answers(connection, f"$JS.{domain}.API.INFO"):
+                    await asyncio.sleep(_CLUSTER_POLL_SECONDS)
+                return
+        await asyncio.sleep(_CLUSTER_POLL_SECONDS)
+
+
 def _settled(groups: Mapping[str, Mapping[str, Any]]) -> bool:
     """Only the leader's own view of the others counts: followers see each other as not current."""
     leaders = {str(group.get("leader") or "") for group in groups.values()}
@@ -91,9 +123,9 @@ async def _open(node: Node, credentials: Mapping[str, Any]) -> Connection:
     )
 
 
-async def _api_answers(connection: Connection) -> bool:
+async def _api_answers(connection: Connection, subject: str = "$JS.API.INFO") -> bool:
     try:
-        reply = await connection.request("$JS.API.INFO", timeout=_ANSWER_SECONDS)
+        reply = await connection.request(subject, timeout=_ANSWER_SECONDS)
         document = json.loads(reply.payload or b"{}")
     except (WireTimeout, ValueError):
         return False

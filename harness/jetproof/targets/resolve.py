@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jetproof.errors import JetproofError
 from jetproof.model.versions import Version, VersionError
 from jetproof.plan import PlanTarget
 from jetproof.targets.external import external_nodes
+from jetproof.targets.reference import SPEAKS
 from jetproof.targets.releases import known_releases
 from jetproof.targets.spec import TargetSpec, expand, parse_list
 
@@ -31,9 +35,28 @@ async def _known(spec: TargetSpec) -> PlanTarget:
             version = next(iter(nodes.values())).version
         return PlanTarget(str(spec.url), version, "external", fixed=EXTERNAL)
     if spec.path is not None:
-        return PlanTarget(str(spec), await binary_version(spec.path), "path")
+        version = await binary_version(spec.path)
+        build = await asyncio.to_thread(_digest, spec.path)
+        return _among(PlanTarget(str(spec), version, "path", build=build))
     assert spec.version is not None
-    return PlanTarget(str(spec), spec.version, spec.provider)
+    if spec.provider == "reference":
+        return _among(PlanTarget(str(spec), spec.version, spec.provider, speaks=SPEAKS))
+    return _among(PlanTarget(str(spec), spec.version, spec.provider))
+
+
+def _among(target: PlanTarget) -> PlanTarget:
+    """The target with its neighbours: the newest known releases of later and of earlier lines."""
+    line = target.version.line
+    known = sorted(known_releases())
+    newer = [version for version in known if version.line > line]
+    older = [version for version in known if version.line < line]
+    return replace(target, newer=newer[-1] if newer else None, older=older[-1] if older else None)
+
+
+def _digest(path: str) -> str:
+    """Builds of one's own often have one version: their content tells them apart."""
+    with open(shutil.which(path) or path, "rb") as binary:
+        return hashlib.file_digest(binary, "sha256").hexdigest()[:16]
 
 
 async def binary_version(path: str) -> Version:

@@ -25,6 +25,7 @@ from jetproof.targets.node import (
     POLL_SECONDS,
     STOP_SECONDS,
     Node,
+    Release,
     StartError,
     UnplannedExit,
     exit_text,
@@ -65,7 +66,7 @@ class ServerNode(Node):
             on_unplanned_exit=on_unplanned_exit,
             factor=factor,
         )
-        self.binary = binary
+        self.binary = self._own_binary = binary
         self.folder = folder
         self._config_text = config_text
         self._release_binary = release_binary
@@ -79,9 +80,11 @@ class ServerNode(Node):
     def describe(self) -> dict[str, Any]:
         return super().describe() | {"binary": str(self.binary), "pid": self.pid}
 
-    async def _spawn(self, release: Version | None) -> None:
+    async def _spawn(self, release: Release) -> None:
         self._process = None
-        if release is not None:
+        if release == "own":
+            self.binary = self._own_binary
+        elif release is not None:
             self.binary = await self._release_binary(release)
         config = self.folder / "server.conf"
         try:

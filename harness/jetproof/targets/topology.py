@@ -20,14 +20,17 @@ from pathlib import Path
 from typing import Any
 
 from jetproof.errors import JetproofError
+from jetproof.model.topology import LINK
 from jetproof.model.versions import Version
 from jetproof.targets.cluster import process_nodes
 from jetproof.targets.config import Accounts, load_configuration
 from jetproof.targets.external import ExternalNode, external_nodes, unavailable
-from jetproof.targets.node import Node, UnplannedExit
-from jetproof.targets.order import Order, in_time
+from jetproof.targets.link import Link
+from jetproof.targets.node import Node, Release, UnplannedExit
+from jetproof.targets.order import Fleet, Order, all_ready, in_time
 from jetproof.targets.ports import PortChooser, free_port
-from jetproof.targets.ready import wait_for_jetstream, wait_for_meta_leader
+from jetproof.targets.ready import wait_for_jetstream, wait_for_meta_leader, wait_until_cut
+from jetproof.targets.reference import Knobs, ReferenceLayer
 from jetproof.targets.releases import known_releases
 from jetproof.targets.spec import Provider, TargetSpec, expand, parse
 from jetproof.targets.sweep import Owner, own_run
@@ -36,13 +39,15 @@ from jetproof.targets.sweep import Owner, own_run
 class RunningTarget:
     """A target that is ready, with its nodes `n1`, `n2`, ... and what can be done to them."""
 
-    def __init__(self, order: Order, nodes: Mapping[str, Node]) -> None:
+    def __init__(self, order: Order, fleet: Fleet, reference: ReferenceLayer | None = None) -> None:
+        self.reference = reference
         self.spec = order.spec
         self.provider: Provider = order.spec.provider
         self.topology = order.topology
         self.configuration = order.configuration.name
-        self.nodes = nodes
-        self.version: Version = next(iter(nodes.values())).version
+        self.nodes = fleet.nodes
+        self.version: Version = order.spec.version or next(iter(fleet.nodes.values())).version
+        self._link = fleet.link
         self._order = order
 
     def why_not(self, action: str) -> str | None:
@@ -51,6 +56,12 @@ class RunningTarget:
 
     def supports(self, action: str) -> bool:
         return self.why_not(action) is None
+
+    def address(self, node: str) -> tuple[str, int]:
+        """Where clients reach a node: the reference layer stands before its server, if any does."""
+        if self.reference is not None:
+            return self.reference.address(node)
+        return self.nodes[node].host, self.nodes[node].port
 
     def credentials(self, account: str | None = None) -> dict[str, str]:
         """CONNECT options for an account: None is the main one, `$SYS` the system account."""
@@ -70,17 +81,34 @@ class RunningTarget:
     async def resume(self, node: str) -> None:
         await self._node("resume", node).resume()
 
-    async def start(self, node: str, release: Version | str | None = None) -> None:
-        """Start a node that is down, on its store and port, perhaps with another release."""
+    async def start(self, node: str, release: Release = None) -> None:
+        """Start a node that is down, on its store and port, perhaps with another release.
+
+        `own` is what was asked for, whatever it ran with last.
+        """
         chosen = self._node("start", node)
-        wanted = Version.parse(release) if isinstance(release, str) else release
-        await chosen.launch(wanted)
+        await chosen.launch(release)
         await self._usable(chosen)
 
-    async def restart(self, node: str, release: Version | str | None = None) -> None:
+    async def restart(self, node: str, release: Release = None) -> None:
         """Stop a node, if it runs, and start it again."""
         await self._node("restart", node).stop()
         await self.start(node, release)
+
+    async def cut(self, link: str) -> None:
+        """Cut the link between hub and leaf node; returns when neither reaches the other."""
+        await self._linked("cut", link).cut()
+        domains = self._order.shape.domains or {}
+        running = [node for node in self.nodes.values() if node.running]
+        for node in running:
+            others = [domain for name, domain in domains.items() if name != node.name]
+            gone = wait_until_cut(node, others[0], self.credentials())
+            await in_time(self._order, [node], gone)
+
+    async def mend(self, link: str) -> None:
+        """Mend the link; returns when hub and leaf node have found each other, if both run."""
+        await self._linked("mend", link).mend()
+        await self._rejoined()
 
     def log_tails(self, lines: int = 40) -> dict[str, str]:
         """The end of every node's log."""
@@ -117,11 +145,25 @@ class RunningTarget:
             )
         return self.nodes[name]
 
+    def _linked(self, action: str, name: str) -> Link:
+        if why := self.why_not(action):
+            raise JetproofError(f"cannot {action} {name}: {why}", phase="play")
+        if self._link is None or name != LINK:
+            raise JetproofError(f"cannot {action} {name!r}: there is no such link", phase="play")
+        return self._link
+
+    async def _rejoined(self) -> None:
+        """A link that is whole joins two servers again, as soon as both run."""
+        nodes, whole = list(self.nodes.values()), self._link is None or self._link.whole
+        if self._order.shape.linked and whole and all(node.running for node in nodes):
+            await in_time(self._order, nodes, all_ready(self._order, nodes))
+
     async def _usable(self, node: Node) -> None:
         """Without a majority no leader can be expected: then a node that listens is started."""
         up = sum(other.running for other in self.nodes.values())
-        if len(self.nodes) == 1:
+        if not self._order.shape.clustered:
             await in_time(self._order, [node], wait_for_jetstream(node, self.credentials()))
+            await self._rejoined()
         elif up > len(self.nodes) // 2:
             accounts = self._order.accounts
             await in_time(self._order, [node], wait_for_meta_leader(node, accounts))
@@ -143,12 +185,16 @@ async def start_target(
     choose_port: PortChooser = free_port,
     on_unplanned_exit: UnplannedExit | None = None,
     notify: Callable[[str], None] | None = None,
+    knobs: Mapping[str, bool] | None = None,
+    release: Version | None = None,
 ) -> AsyncIterator[RunningTarget]:
     """A target, ready to be used, for the length of the block.
 
     `work_dir` is where its folder is made (default: the folder of `owner`, a run, which is made
     for this target alone if none is given); `keep` leaves that folder behind. `factor` scales the
-    time that a start may take. `accounts` are made besides JP, B and SYS.
+    time that a start may take. `accounts` are made besides JP, B and SYS. `knobs` make the reference
+    layer of a target `reference:` do wrong on purpose. `release` is what the servers start with, if
+    that is to be another one: see `RunningTarget.restart`.
     """
     wanted = parse(spec) if isinstance(spec, str) else spec
     wanted = _single(wanted)
@@ -162,11 +208,12 @@ async def start_target(
             if handed_out and on_unplanned_exit is not None:
                 on_unplanned_exit(node, returncode)
 
+        chosen = load_configuration(configuration)
         order = Order(
             spec=wanted,
-            configuration=load_configuration(configuration),
+            configuration=chosen,
             topology=topology,
-            accounts=Accounts.of(accounts),
+            accounts=Accounts.of(accounts, chosen.head),
             owner=run,
             folder=folder,
             factor=factor,
@@ -175,20 +222,46 @@ async def start_target(
             choose_port=choose_port,
             on_unplanned_exit=exited,
             notify=notify,
+            release=release,
         )
-        async with _provided(order) as nodes:
+        async with _provided(order) as fleet:
             handed_out = True
-            yield RunningTarget(order, nodes)
+            async with _layer(order, fleet.nodes, knobs or {}) as layer:
+                yield RunningTarget(order, fleet, layer)
 
 
-def _provided(order: Order) -> contextlib.AbstractAsyncContextManager[Mapping[str, Node]]:
+def _provided(order: Order) -> contextlib.AbstractAsyncContextManager[Fleet]:
     if order.spec.provider == "external":
-        return external_nodes(order.spec)
+        return _external(order.spec)
     if order.spec.provider == "container":
         from jetproof.targets.container import container_nodes
 
         return container_nodes(order)
     return process_nodes(order)
+
+
+@contextlib.asynccontextmanager
+async def _layer(
+    order: Order, nodes: Mapping[str, Node], knobs: Mapping[str, bool]
+) -> AsyncIterator[ReferenceLayer | None]:
+    if order.spec.provider != "reference":
+        yield None
+        return
+    layer = ReferenceLayer(
+        nodes,
+        system=order.accounts.credentials("$SYS"),
+        main=order.accounts.credentials(),
+        knobs=Knobs.of(knobs),
+        factor=order.factor,
+    )
+    async with layer:
+        yield layer
+
+
+@contextlib.asynccontextmanager
+async def _external(spec: TargetSpec) -> AsyncIterator[Fleet]:
+    async with external_nodes(spec) as nodes:
+        yield Fleet(nodes)
 
 
 def _single(spec: TargetSpec) -> TargetSpec:

@@ -5,8 +5,8 @@
 is written stands in `jetproof.wire.rules`.
 """
 
-from jetproof.targets.tap.session import TapEvent
+from jetproof.targets.tap.session import Inline, TapEvent
 from jetproof.targets.tap.tap import Tap
 from jetproof.wire.rules import Rule, RuleError, parse_rule, parse_rules
 
-__all__ = ["Rule", "RuleError", "Tap", "TapEvent", "parse_rule", "parse_rules"]
+__all__ = ["Inline", "Rule", "RuleError", "Tap", "TapEvent", "parse_rule", "parse_rules"]

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Final
+from typing import Final, Protocol
 
 from jetproof.targets.tap.book import Decision, Made, RuleBook
 from jetproof.targets.tap.lane import Lane
@@ -37,6 +37,16 @@ class TapEvent:
     made: bool = False
 
 
+class Inline(Protocol):
+    """What takes part in the exchange itself, before the rules see a frame: the reference layer."""
+
+    def passes(self, connection: int, sender: Sender, frame: Frame) -> Frame | None:
+        """The frame to pass on, another in its place, or None to keep it."""
+
+    def gone(self, connection: int) -> None:
+        """The client of this connection is no more."""
+
+
 class Session:
     """Two links, a parser and a lane for each direction."""
 
@@ -49,10 +59,12 @@ class Session:
         on_made: Callable[[Made], None],
         on_gone: Callable[[Session], None],
         on_client: Callable[[Session], None],
+        inline: Inline | None = None,
     ) -> None:
         """`on_client` runs when the client is there; `on_made` delivers what the tap made."""
         self.number = number
         self._book = book
+        self._inline = inline
         self._on_event = on_event
         self._on_made = on_made
         self._on_gone = on_gone
@@ -125,6 +137,12 @@ class Session:
             )
         )
 
+    def forward(self, frame: Frame) -> None:
+        """Sends a frame to the server in the client's name, unless the client is gone."""
+        if self.server.connected:
+            self._lanes["client"].send(encode(frame))
+            self._on_event(TapEvent(self.number, "client", frame, monotonic(), (frame,), made=True))
+
     def _hold(self, sender: Sender, why: str, hold: bool) -> None:
         """Stops or resumes reading from one side; every reason counts."""
         holds = self._holds[sender]
@@ -172,6 +190,12 @@ class Session:
             # A client that learns of other addresses would reconnect past the tap.
             data = {key: value for key, value in frame.data.items() if key not in _OTHER_SERVERS}
             frame = replace(frame, data=data)
+        if self._inline is not None:
+            kept = self._inline.passes(self.number, sender, frame)
+            if kept is None:
+                self._on_event(TapEvent(self.number, sender, arrived, at, ()))
+                return
+            frame = kept
         subscriptions = self._book.subscriptions
         if sender == "client":
             subscriptions.note(self.number, frame)
@@ -208,4 +232,6 @@ class Session:
         links = (self.client, self.server)
         if all(link.close_reason is not None and link.gone for link in links):
             self._book.subscriptions.forget(self.number)
+            if self._inline is not None:
+                self._inline.gone(self.number)
             self._on_gone(self)

@@ -19,8 +19,9 @@ from typing import Any, Self
 
 from jetproof.errors import JetproofError
 from jetproof.targets.tap.book import Made, RuleBook
-from jetproof.targets.tap.session import Session, TapEvent
+from jetproof.targets.tap.session import Inline, Session, TapEvent
 from jetproof.wire.errors import WireTimeout
+from jetproof.wire.frames import Frame
 from jetproof.wire.rules import Rule, parse_rules
 
 RuleLike = Rule | Mapping[str, Any]
@@ -44,8 +45,12 @@ class Tap:
         host: str = "127.0.0.1",
         port: int = 0,
         connect_timeout: float = 5.0,
+        inline: Inline | None = None,
     ) -> None:
-        """`on_frame` sees every frame of both directions; `port` 0 takes a free one."""
+        """`on_frame` sees every frame of both directions; `port` 0 takes a free one.
+
+        `inline` is asked about every frame before the rules are, and may keep it.
+        """
         self.upstream = (upstream_host, upstream_port)
         self.host = host
         self.port = port
@@ -54,6 +59,7 @@ class Tap:
         self.failed = 0
         self._on_frame = on_frame
         self._connect_timeout = connect_timeout
+        self._inline = inline
         self._book = RuleBook()
         self._refusing = False
         self._sessions: dict[int, Session] = {}
@@ -148,6 +154,12 @@ class Tap:
         """The numbers of the clients that are connected; the first client is 1."""
         return tuple(self._sessions)
 
+    def forward(self, connection: int, frame: Frame) -> None:
+        """Sends a frame to the server in a client's name; nothing, if that client is gone."""
+        session = self._sessions.get(connection)
+        if session is not None:
+            session.forward(frame)
+
     def refuse(self, refusing: bool = True) -> None:
         """From now on new clients are turned away before INFO, or taken again."""
         self._refusing = refusing
@@ -177,6 +189,7 @@ class Tap:
             on_made=self._deliver,
             on_gone=self._gone,
             on_client=self._accept,
+            inline=self._inline,
         )
         self._sessions[session.number] = session
         return session

@@ -1,0 +1,223 @@
+"""What runs cover: sentences, error codes, schemas, and messages that nobody described.
+
+No Java is needed for it; the Spark table `coverage` gives the same numbers for the same runs. What
+only the reference layer showed proves nothing about a release and is told apart.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from jetproof.model.verdict import Cell, Verdict
+from jetproof.results import Key, Run, latest_cells, read_journal, row_key
+
+REFERENCE = "reference"
+SCHEMAS = "schemas"
+_ERROR_CODE = re.compile(r'"err_code":\s*([0-9]+)')
+_UNDECIDED = (Verdict.NOT_APPLICABLE, Verdict.ERROR)
+_TOLD = ("$JS.EVENT.", "$SYS.")
+
+
+class State(StrEnum):
+    """How far a clause is tested, the best of its cells."""
+
+    JUDGED = "judged"
+    KNOWN = "known"
+    POSITION = "position"
+    REFERENCE = "reference"
+    NOT_APPLICABLE = "n/a"
+    NOT_PLAYED = "not-played"
+    UNTESTED = "untested"
+
+
+_SHOWN = {
+    Verdict.PASS: State.JUDGED,
+    Verdict.FAIL: State.JUDGED,
+    Verdict.WARN: State.JUDGED,
+    Verdict.STALE: State.JUDGED,
+    Verdict.KNOWN: State.KNOWN,
+    Verdict.POSITION: State.POSITION,
+    Verdict.NOT_APPLICABLE: State.NOT_APPLICABLE,
+    Verdict.ERROR: State.NOT_PLAYED,
+}
+
+
+class Described(Protocol):
+    """Tells the schema of a message; `load.wire_schemas` does."""
+
+    def classify(self, subject: str, asked: str | None, document: object) -> str | None: ...
+
+
+@dataclass(slots=True)
+class ClauseCoverage:
+    """One sentence: `cases` are those that ran to a verdict, `named_by` all that there are."""
+
+    clause: str
+    spec: str
+    section: str
+    level: str
+    actor: str
+    status: str
+    text: str
+    named_by: tuple[str, ...] = ()
+    cases: set[str] = field(default_factory=set)
+    servers: set[str] = field(default_factory=set)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    reference: Counter[str] = field(default_factory=Counter)
+    states: set[State] = field(default_factory=set)
+
+    @property
+    def state(self) -> State:
+        if not self.named_by and not self.states:
+            return State.UNTESTED
+        best = [state for state in State if state in self.states]
+        return best[0] if best else State.NOT_PLAYED
+
+    @property
+    def for_servers(self) -> bool:
+        """Whether a server can keep or break it; what binds clients waits for a client."""
+        return self.actor != "client"
+
+    def count(self, cell: Cell) -> None:
+        if cell.provider == REFERENCE:
+            if cell.verdict not in _UNDECIDED:
+                self.states.add(State.REFERENCE)
+                self.reference[cell.verdict.value] += 1
+                self.cases.add(cell.case)
+            return
+        self.states.add(_SHOWN[cell.verdict])
+        if cell.verdict not in _UNDECIDED:
+            self.cases.add(cell.case)
+            self.servers.add(cell.server)
+            self.verdicts[cell.verdict.value] += 1
+
+
+@dataclass(slots=True)
+class CodeSeen:
+    """One JetStream error code, as targets sent it."""
+
+    code: int
+    count: int = 0
+    servers: set[str] = field(default_factory=set)
+    cases: set[str] = field(default_factory=set)
+    reference: int = 0
+
+
+@dataclass(slots=True)
+class Coverage:
+    """All of it, over any number of runs."""
+
+    clauses: dict[str, ClauseCoverage]
+    codes: dict[int, CodeSeen] = field(default_factory=dict)
+    schemas: Counter[str] = field(default_factory=Counter)
+    undescribed: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def without_cases(self) -> list[ClauseCoverage]:
+        """Sentences for servers that no case names."""
+        return [one for one in self.clauses.values() if one.for_servers and not one.named_by]
+
+
+def clause_rows(runs: Sequence[Run]) -> dict[str, dict[str, object]]:
+    """The clauses as they read in the newest run that has them."""
+    found: dict[str, dict[str, object]] = {}
+    for run in sorted(runs, key=lambda run: (str(run.document.get("started_at", "")), run.id)):
+        for row in read_journal(run.folder, "clauses"):
+            found[str(row["clause"])] = row
+    return found
+
+
+def coverage(
+    clauses: Iterable[Mapping[str, object]],
+    named_by: Mapping[str, Sequence[str]],
+    runs: Sequence[Run],
+    schemas: Described,
+) -> Coverage:
+    """What these runs show of these clauses (rows as in `clauses.jsonl`)."""
+    found = Coverage({str(row["clause"]): _covered(row) for row in clauses})
+    for one in found.clauses.values():
+        one.named_by = tuple(named_by.get(one.clause, ()))
+    for cell in latest_cells(runs):
+        if cell.suite == SCHEMAS:
+            seen = cell.position.get("seen", "0")
+            found.schemas[cell.case.partition("::")[2]] += int(seen) if seen.isdecimal() else 0
+        for name in cell.clauses:
+            if name in found.clauses:
+                found.clauses[name].count(cell)
+    for run in runs:
+        _see_frames(found, run, schemas)
+    return found
+
+
+def _covered(row: Mapping[str, object]) -> ClauseCoverage:
+    return ClauseCoverage(
+        clause=str(row["clause"]),
+        spec=str(row["spec"]),
+        section=str(row["section"]),
+        level=str(row["level"]),
+        actor=str(row["actor"]),
+        status=str(row["status"]),
+        text=str(row["text"]),
+    )
+
+
+def _see_frames(found: Coverage, run: Run, schemas: Described) -> None:
+    cells: dict[Key, Cell] = {(cell.name, cell.target, cell.attempt): cell for cell in run.cells}
+    asked: dict[str, str] = {}
+    for key, row in _rows(run):
+        if row["direction"] == ">":
+            if row.get("reply"):
+                asked[str(row["reply"])] = str(row["subject"])
+            continue
+        payload = row.get("payload")
+        cell = cells.get(key)
+        if row["direction"] != "<" or cell is None or not isinstance(payload, str):
+            continue
+        if '"err_code"' in payload:
+            for code in set(_ERROR_CODE.findall(payload)):
+                _see_code(found, int(code), cell)
+        if payload.startswith("{") and not row.get("truncated"):
+            subject = str(row["subject"])
+            if told := _undescribed(subject, asked.get(subject), payload, schemas):
+                found.undescribed[told] += 1
+
+
+def _rows(run: Run) -> Iterator[tuple[Key, dict[str, object]]]:
+    for row in read_journal(run.folder, "frames"):
+        yield row_key(row), row
+
+
+def _see_code(found: Coverage, number: int, cell: Cell) -> None:
+    code = found.codes.setdefault(number, CodeSeen(number))
+    code.cases.add(cell.case)
+    if cell.provider == REFERENCE:
+        code.reference += 1
+    else:
+        code.count += 1
+        code.servers.add(cell.server)
+
+
+def _undescribed(subject: str, asked: str | None, payload: str, schemas: Described) -> str | None:
+    """The kind of a JetStream reply, advisory or metric that no schema describes."""
+    is_reply = asked is not None and asked.startswith("$JS.") and ".API." in f"{asked}."
+    if not is_reply and not subject.startswith(_TOLD):
+        return None
+    try:
+        document = json.loads(payload)
+    except ValueError:
+        return None
+    if schemas.classify(subject, asked, document) is not None:
+        return None
+    kind = document.get("type") if isinstance(document, dict) else None
+    return str(kind) if kind else f"a reply to {_call(asked)}" if asked else subject
+
+
+def _call(subject: str) -> str:
+    """An API subject without the names in it: `$JS.API.STREAM.INFO`."""
+    return ".".join(part for part in subject.split(".") if part.isupper() or part == "$JS")

@@ -1,0 +1,248 @@
+"""Consumers that wait until their stream has reached `min_last_seq` (ADR-53).
+
+The consumer is created at the real server without the field. If the stream's copy beside it is not
+far enough, it is created paused, and resumed when that copy is. Whoever asks is shown the
+configuration that was asked for, and nothing of the pause.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+from typing import Any, Final
+
+from jetproof.targets.reference.fields import FIELD, NAME, read_object, sequence
+from jetproof.targets.reference.ground import Client, Ground, Work
+from jetproof.targets.reference.guard import Copy, reached
+from jetproof.wire.errors import ConnectionLost, WireTimeout
+from jetproof.wire.frames import Msg, Pub
+
+_API = r"(?P<prefix>\$JS(?:\.[^.]+)?\.API)\."
+_CREATE = re.compile(
+    _API + r"CONSUMER\.(?:DURABLE\.)?CREATE\.(?P<stream>[^.]+)(?:\.(?P<name>[^.]+)(?:\..+)?)?"
+)
+_PAUSED = re.compile(r"\$JS\.EVENT\.ADVISORY\.CONSUMER\.PAUSE\.(?P<stream>[^.]+)\.(?P<name>.+)")
+_TYPE: Final = b"io.nats.jetstream.api.v1.consumer_"
+_FAR_AWAY: Final = "2200-01-01T00:00:00Z"
+_LOOK_AGAIN: Final = 0.03
+_RESUME_SECONDS: Final = (0.15, 0.6, 2.0, 5.0)
+_KNOWN_SECONDS: Final = 10.0
+_MOST: Final = 10_000
+_REFUSED: Final = {
+    "type": "io.nats.jetstream.api.v1.consumer_create_response",
+    "error": {"code": 412, "err_code": 10180, "description": "min last sequence"},
+}
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A consumer with a min_last_seq: `held` until the stream is there."""
+
+    account: str
+    stream: str
+    name: str
+    minimum: int
+    asked_pause: str | None
+    node: str
+    held: bool
+
+
+class Consumers:
+    """The part of the layer that creates, holds and shows such consumers."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        self._known: OrderedDict[tuple[str, str, str], Waiting] = OrderedDict()
+
+    def takes(self, client: Client, message: Pub) -> Work | None:
+        found = _CREATE.fullmatch(message.subject)
+        if found is None:
+            return None
+        if FIELD not in message.payload:
+            self._forget(self._ground.account(client), found["stream"], found["name"])
+            return None
+        body = read_object(message.payload)
+        config = body.get("config") if body is not None else None
+        if body is None or not isinstance(config, dict) or NAME not in config:
+            return None
+        minimum = sequence(config[NAME])
+        if minimum is None:
+            return None  # the server refuses the field itself
+        return self._create(client, message, found["prefix"], found["stream"], body, minimum)
+
+    def shows(self, client: Client, message: Msg) -> Msg | None:
+        account = self._ground.account(client)
+        if advised := _PAUSED.fullmatch(message.subject):
+            # It may come before the answer that gives the consumer its name.
+            own = (account, advised["stream"], advised["name"]) in self._known
+            return None if own or _FAR_AWAY.encode() in message.payload else message
+        if not self._known or _TYPE not in message.payload:
+            return message
+        document = read_object(message.payload)
+        if document is None or not self._put_back(account, document):
+            return message
+        return replace(message, payload=json.dumps(document).encode())
+
+    # -- creating -------------------------------------------------------------------------------
+
+    async def _create(
+        self,
+        client: Client,
+        message: Pub,
+        prefix: str,
+        stream: str,
+        body: dict[str, Any],
+        minimum: int,
+    ) -> None:
+        ground, config = self._ground, body["config"]
+        del config[NAME]
+        asked_pause = config.get("pause_until")
+        account = ground.account(client)
+        held = minimum > 0 and await self._is_behind(account, stream, minimum)
+        name = config.get("name") or config.get("durable_name")
+        before = self._known.get((account, stream, str(name)))
+        # One that waits and need not any more is resumed like any other.
+        held = held or (before is not None and before.held)
+        if held and ground.conduct.wrong("consumers_are_refused"):
+            await ground.answer(client, message, json.dumps(_REFUSED).encode())
+            return
+        if held:
+            config["pause_until"] = _FAR_AWAY
+        answer = await ground.ask(
+            client, message.subject, json.dumps(body).encode(), message.headers
+        )
+        document = read_object(answer.payload)
+        if document is None or "name" not in document:
+            await ground.answer(client, message, answer.payload, answer.headers)
+            return
+        node = str((document.get("cluster") or {}).get("leader") or client.node)
+        waiting = Waiting(account, stream, str(document["name"]), minimum, asked_pause, node, held)
+        self._remember(waiting)
+        self._put_back(account, document)
+        await ground.answer(client, message, json.dumps(document).encode())
+        if held:
+            await self._wait(client, prefix, waiting)
+
+    async def _is_behind(self, account: str, stream: str, minimum: int) -> bool:
+        conduct = self._ground.conduct
+        copies = await self._ground.views.copies(account, stream)
+        behind = not copies.sure or not all(self._reached(minimum, copy) for copy in copies.own)
+        if behind and conduct.wrong("consumers_never_wait"):
+            return False
+        return behind or (bool(copies.own) and conduct.wrong("consumers_always_wait"))
+
+    def _reached(self, minimum: int, copy: Copy) -> bool:
+        if copy.last_seq == minimum and self._ground.conduct.wrong("consumers_wait_for_one_more"):
+            return False
+        return reached(minimum, copy, self._ground.conduct)
+
+    # -- waiting --------------------------------------------------------------------------------
+
+    async def _wait(self, client: Client, prefix: str, waiting: Waiting) -> None:
+        """Looks at the copy beside the consumer until it is far enough, or gone."""
+        conduct = self._ground.conduct
+        floor = waiting.minimum
+        key = (waiting.account, waiting.stream, waiting.name)
+        seen = False
+        while self._known.get(key) is waiting:
+            answers, held = await self._ground.views.at(
+                waiting.node, waiting.account, waiting.stream
+            )
+            if held is not None:
+                if not seen and conduct.knobs.consumers_always_wait:
+                    floor = max(floor, held.last_seq + 1)
+                seen = True
+                copy = Copy(held.node, held.last_seq, held.messages)
+                if self._reached(floor, copy) and not conduct.wrong("consumers_never_start"):
+                    await self._resume(client, prefix, waiting)
+                    return
+            elif seen and answers:
+                del self._known[key]  # the stream is gone, and the consumer with it
+                return
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    async def _resume(self, client: Client, prefix: str, waiting: Waiting) -> None:
+        """Ends the pause in a moment: a pause that is taken away at once wakes nobody.
+
+        The end is noticed if it was still to come when the consumer learned of it.
+        """
+        subject = f"{prefix}.CONSUMER.PAUSE.{waiting.stream}.{waiting.name}"
+        before = _FAR_AWAY
+        for seconds in _RESUME_SECONDS:
+            until = waiting.asked_pause or _soon(seconds)
+            with contextlib.suppress(WireTimeout, ConnectionLost):
+                body = json.dumps({"pause_until": until}).encode()
+                said = read_object((await self._ground.ask(client, subject, body)).payload) or {}
+                if "error" in said or waiting.asked_pause:
+                    break
+                told = await self._once_known(client, prefix, waiting, before)
+                if told is None or told.get("paused"):
+                    break
+                before = told["config"].get("pause_until", "")
+        waiting.held = False
+
+    async def _once_known(
+        self, client: Client, prefix: str, waiting: Waiting, before: str
+    ) -> dict[str, Any] | None:
+        """The consumer's info once its pause has another end than before; None if it is gone."""
+        info = f"{prefix}.CONSUMER.INFO.{waiting.stream}.{waiting.name}"
+        deadline = monotonic() + _KNOWN_SECONDS
+        while True:
+            told = read_object((await self._ground.ask(client, info)).payload) or {}
+            if "config" not in told:
+                return None
+            if told["config"].get("pause_until", "") != before or monotonic() > deadline:
+                return told
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    # -- showing --------------------------------------------------------------------------------
+
+    def _put_back(self, account: str, document: dict[str, Any]) -> bool:
+        """Puts what was asked for into a consumer's info, or a list of them; whether it did."""
+        listed = document.get("consumers")
+        infos = listed if isinstance(listed, list) else [document]
+        done = False
+        for info in infos:
+            if not isinstance(info, dict) or not isinstance(info.get("config"), dict):
+                continue
+            key = (account, str(info.get("stream_name")), str(info.get("name")))
+            waiting = self._known.get(key)
+            if waiting is not None:
+                self._as_asked(info, waiting)
+                done = True
+        return done
+
+    def _as_asked(self, info: dict[str, Any], waiting: Waiting) -> None:
+        config = info["config"]
+        if waiting.minimum and not self._ground.conduct.wrong("consumers_forget"):
+            config[NAME] = waiting.minimum
+        if waiting.asked_pause is None:
+            for key in ("paused", "pause_remaining"):
+                info.pop(key, None)
+            config.pop("pause_until", None)
+        else:
+            config["pause_until"] = waiting.asked_pause
+
+    def _remember(self, waiting: Waiting) -> None:
+        key = (waiting.account, waiting.stream, waiting.name)
+        self._known[key] = waiting
+        self._known.move_to_end(key)
+        if len(self._known) > _MOST:
+            self._known.popitem(last=False)
+
+    def _forget(self, account: str, stream: str, name: str | None) -> None:
+        """A consumer of the same name without the field is another one, unless this one waits."""
+        before = self._known.get((account, stream, name or ""))
+        if before is not None and not before.held:
+            del self._known[account, stream, before.name]
+
+
+def _soon(seconds: float) -> str:
+    at = datetime.now(UTC) + timedelta(seconds=seconds)
+    return at.isoformat().replace("+00:00", "Z")
