@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from jetproof.data import suites_dir
+from jetproof.load.library import load_library
 from jetproof.load.mistakes import Mistake
 from jetproof.load.nodes import read_yaml
 from jetproof.model.versions import Version
@@ -49,8 +50,12 @@ def test_every_specification_has_a_catalogue_with_its_own_ids() -> None:
 
 def test_ids_are_unique_and_in_order(catalogue: Mapping[str, Any]) -> None:
     ids = [clause["id"] for clause in catalogue["clauses"]]
-    assert ids == sorted(set(ids))
-    assert all(re.fullmatch(r"A50-ATOMIC-\d{3}", name) for name in ids)
+    assert len(ids) == len(set(ids))
+    parts = [re.fullmatch(r"A50-(ATOMIC|FAST\d*)-\d{3}", name) for name in ids]
+    assert all(parts)
+    for part in {part[1] for part in parts if part}:
+        own = [name for name in ids if name.startswith(f"A50-{part}-")]
+        assert own == sorted(own)
 
 
 def test_every_clause_is_complete(clauses: Mapping[str, dict[str, Any]]) -> None:
@@ -120,3 +125,12 @@ def test_one_anchor_has_one_hash(
         text = max(catalogue["revision"], clause["revisions"]["from"])
         hashes[text, clause["anchor"]].add(clause["hash"])
     assert all(len(found) == 1 for found in hashes.values())
+
+
+def test_every_clause_about_fast_ingest_that_binds_servers_has_a_case(
+    clauses: Mapping[str, dict[str, Any]],
+) -> None:
+    """Of revision 10; those that bind clients have none here."""
+    named = {clause for case in load_library().cases for clause in case.clauses}
+    own = {name: it["actor"] for name, it in clauses.items() if name.startswith("A50-FAST10-")}
+    assert {name for name, actor in own.items() if actor != "client"} == own.keys() & named

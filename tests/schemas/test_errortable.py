@@ -36,16 +36,37 @@ class TestLookup:
     def test_a_version_may_be_parsed_already(self, table: ErrorTable) -> None:
         assert table.lookup(10176, Version.parse("2.12.0")) == table.lookup(10176, "2.12.0")
 
-    def test_an_entry_tells_since_when_and_whether_it_was_seen(self, table: ErrorTable) -> None:
-        seen, unseen = table.lookup(10201, "2.15.1"), table.lookup(10180, "2.15.1")
-        assert seen is not None
-        assert (seen.name, seen.since, seen.provoked) == (
+    def test_an_entry_tells_its_name_and_since_when_it_is_there(self, table: ErrorTable) -> None:
+        entry = table.lookup(10201, "2.15.1")
+        assert entry is not None
+        assert (entry.name, entry.since) == (
             "JSAtomicPublishContainsDuplicateMessageErr",
             Version.parse("2.12.1"),
-            True,
         )
-        assert unseen is not None
-        assert (unseen.since, unseen.provoked) == (None, False)
+
+    def test_an_entry_tells_its_case_or_why_there_is_none(self, table: ErrorTable) -> None:
+        entries = {entry.code: entry for entry in table.entries}
+        assert entries[10183].case == "errors/consumers::negative-ack-wait"
+        assert entries[10183].why_not is None
+        assert entries[10181].case is None
+        assert "10025" in (entries[10181].why_not or "")
+
+    def test_an_entry_tells_every_case_that_it_names(self, tmp_path: Path) -> None:
+        file = tmp_path / "errors.yaml"
+        file.write_text(
+            "errors:\n"
+            "  - {err_code: 1, http: 400, name: A, description: a, case: s::one, specified:\n"
+            "      [{spec: s, revisions: [1, 2], http: 409, description: b, case: s::two},\n"
+            "       {spec: t, revisions: [3], http: 400, description: c}]}\n"
+        )
+        table = ErrorTable.load(file)
+        [entry] = table.entries
+        assert entry.cases() == ("s::one", "s::two")
+        said = table.specified(1, "s", 2)
+        assert said is not None
+        assert (said.http, said.description, said.case) == (409, "b", "s::two")
+        assert table.specified(1, "s", 3) is None
+        assert table.line_of(1) == 2
 
 
 class TestDescriptions:
@@ -104,10 +125,19 @@ def test_all_mistakes_are_told_with_their_lines(tmp_path: Path) -> None:
         "      - {from: 2.11.0, description: a}\n"
         "  - just text\n"
         "  - {err_code: 5, http: 400, name: A, description: []}\n"
+        "  - {err_code: 6, http: 400, name: A, description: a, provoked: false}\n"
+        "  - {err_code: 7, http: 400, name: A, description: a, case: s::a, why_not: it cannot be}\n"
+        "  - {err_code: 8, http: 400, name: A, description: a, specified: adr-50}\n"
+        "  - {err_code: 9, http: 400, name: A, description: a, specified: [adr-50]}\n"
+        "  - {err_code: 10, http: 400, name: A, description: a, specified: [{spec: s}]}\n"
+        "  - {err_code: 11, http: 400, name: A, description: a, case: 7}\n"
     )
     with pytest.raises(LoadError) as error:
         ErrorTable.load(file)
-    assert [mistake.line for mistake in error.value.mistakes] == [3, 4, 5, 6, 12, 13, 14]
+    assert [mistake.line for mistake in error.value.mistakes] == [
+        *(3, 4, 5, 6, 12, 13, 14),
+        *range(15, 21),
+    ]
     assert error.value.phase == "load"
 
 

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
-from jetproof.load.sentences import AnchorError, normalise, sentence_at, sentence_hash, sentences
+from jetproof.load.sentences import (
+    AnchorError,
+    elements,
+    normalise,
+    plain,
+    sentence_at,
+    sentence_hash,
+    sentences,
+)
 
 TEXT = """\
 # A Specification
@@ -55,6 +65,33 @@ class TestHash:
         assert sentence_hash("The server replies.") != sentence_hash("The server Replies.")
         assert sentence_hash("The server replies.") != sentence_hash("The server replies")
 
+    @pytest.mark.parametrize(
+        ("marked", "bare"),
+        [
+            ("The *server* _replies_.", "The server replies."),
+            ("**Read-after-write** is __kept__.", "Read-after-write is kept."),
+            ("Set `max_msgs` to ``a`b``.", "Set max_msgs to a`b."),
+            ("As [ADR-8 `KV`](ADR-8.md) says.", "As ADR-8 KV says."),
+            (r"Not \*this\* and a\_b.", "Not *this* and a_b."),
+            ("`*` and `_x_` stay.", "* and _x_ stay."),
+        ],
+    )
+    def test_inline_markup_does_not_matter(self, marked: str, bare: str) -> None:
+        assert plain(marked) == bare
+        assert sentence_hash(marked) == hashlib.sha256(bare.encode()).hexdigest()[:16]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Subjects like foo.* and *.bar, and foo.>.",
+            "max_msgs_per_subject and _INBOX.x_y",
+            "2 * 3 * 4 is 24.",
+            "$JS.API.DIRECT.GET.<stream>",
+        ],
+    )
+    def test_what_only_looks_like_markup_stays(self, text: str) -> None:
+        assert plain(text) == text
+
     def test_it_is_the_beginning_of_a_sha_256(self) -> None:
         # printf 'The server replies.' | sha256sum | cut -c 1-16
         assert sentence_hash("The server replies.") == "cc49a5c503ee4362"
@@ -104,3 +141,14 @@ class TestAnchors:
             "From 2.12.1 on it works, e.g. here.",
             "Then it stops.",
         ]
+
+    def test_every_place_of_a_text_is_what_its_anchor_finds(self) -> None:
+        places = [place for element in elements(TEXT) for place in element.places()]
+        assert ("Acks: code 1, line 2", 'Batch string `json:"batch"`') in places
+        for anchor, text in places:
+            if " row -" not in anchor:  # the line under the head of a table
+                assert sentence_at(TEXT, anchor) == text
+
+    def test_a_block_quote_is_read_as_if_it_were_none(self) -> None:
+        quoted = "# A\n\n## B\n\n> One. Two\n> three.\n"
+        assert sentence_at(quoted, "B: paragraph 1, sentence 2") == "Two three."

@@ -71,6 +71,14 @@ WRONG = [
     ("pub-ack-batch", {"stream": "S", "seq": 1}, "batch"),
     ("pub-ack-batch", {"stream": "S", "seq": 1, "batch": "b" * 65, "count": 1}, "batch"),
     ("pub-ack-batch", {"stream": "S", "seq": 1, "batch": "b", "count": 0}, "count"),
+    ("pub-ack-fast", {"stream": "S", "seq": 0, "batch": "b"}, "count"),
+    ("pub-ack-fast", {"stream": "S", "seq": -1, "batch": "b", "count": 0}, "seq"),
+    ("batch-flow-gap", {"type": "gap", "last_seq": 2}, "seq"),
+    ("batch-flow-gap", {"type": "ack", "last_seq": 2, "seq": 3}, "type"),
+    ("batch-flow-gap", {"type": "gap", "last_seq": 2, "seq": 3, "msgs": 1}, "msgs"),
+    ("batch-flow-err", {"type": "err", "seq": 2}, "error"),
+    ("batch-flow-err", {"type": "err", "seq": 0, "error": {}}, "seq"),
+    ("batch-flow-err", {"type": "err", "seq": 2, "error": {"code": 400}}, "err_code"),
     ("error-reply", {"error": "no"}, "error"),
     ("error-reply", {"error": {"code": 400, "description": "no"}}, "err_code"),
     ("error-reply", {"error": {"code": "400", "err_code": 10176, "description": "x"}}, "code"),
@@ -88,16 +96,17 @@ class TestRealMessages:
     def test_a_message_of_a_release_fits_its_schema(
         self, schemas: WireSchemas, frame: Frame
     ) -> None:
-        revision = 10 if frame.schema == "batch-abandoned" else None
+        revision = 10 if frame.schema in ("batch-abandoned", "batch-flow-ack") else None
         assert schemas.validate(frame.schema, frame.document, revision) == []
 
     def test_and_has_no_field_that_the_schema_does_not_name(
         self, schemas: WireSchemas, frame: Frame
     ) -> None:
-        assert schemas.unknown_fields(frame.schema, frame.document) == []
+        assert schemas.unknown_fields(frame.schema, frame.document, 10) == []
 
     def test_and_is_recognised_for_what_it_is(self, schemas: WireSchemas, frame: Frame) -> None:
-        expected = "pub-ack" if frame.schema.startswith("pub-ack") else frame.schema
+        known = frame.schema in ("pub-ack-fast",) or not frame.schema.startswith("pub-ack")
+        expected = frame.schema if known else "pub-ack"
         assert schemas.classify(frame.subject, frame.answers, frame.document) == expected
 
 
@@ -108,6 +117,24 @@ class TestWrongMessages:
     ) -> None:
         told = schemas.validate(name, document)
         assert told
+        assert any(named in f"{violation.path} {violation.message}" for violation in told)
+
+    @pytest.mark.parametrize(
+        ("document", "named"),
+        [
+            ({"seq": 2, "msgs": 2}, "type"),
+            ({"type": "ack", "seq": 2}, "msgs"),
+            ({"type": "ack", "seq": 2, "msgs": 0}, "msgs"),
+            ({"type": "ack", "seq": 2, "msgs": 65536}, "msgs"),
+            ({"type": "ack", "seq": -1, "msgs": 2}, "seq"),
+            ({"type": "ack", "seq": "2", "msgs": 2}, "seq"),
+        ],
+    )
+    def test_each_fault_of_a_flow_ack_is_told(
+        self, schemas: WireSchemas, document: dict[str, Any], named: str
+    ) -> None:
+        assert schemas.validate("batch-flow-ack", {"type": "ack", "seq": 2, "msgs": 2}, 10) == []
+        told = schemas.validate("batch-flow-ack", document, 10)
         assert any(named in f"{violation.path} {violation.message}" for violation in told)
 
     def test_all_faults_are_told_with_their_paths(self, schemas: WireSchemas) -> None:
@@ -292,7 +319,9 @@ class TestClassify:
             ("_INBOX.1", "$JS.hub.API.STREAM.INFO.S", {"config": {}}, "stream-info"),
             ("_INBOX.1", "$JS.API.STREAM.INFO.S", {"error": {}}, "js-api-error"),
             ("_INBOX.1", "$JS.API.CONSUMER.INFO.S.c", {"error": {}}, "js-api-error"),
-            ("_INBOX.1", "$JS.API.CONSUMER.INFO.S.c", {"config": {}}, None),
+            ("_INBOX.1", "$JS.API.CONSUMER.INFO.S.c", {"config": {}}, "consumer-info"),
+            ("_INBOX.1", "$JS.API.CONSUMER.RESET.S.c", {"config": {}}, None),
+            ("_INBOX.1", "$JS.API.INFO", {"memory": 0}, "account-info"),
             (
                 "_INBOX.1",
                 None,
@@ -301,10 +330,20 @@ class TestClassify:
             ),
             (ADVISORY, None, {"type": "anything"}, "batch-abandoned"),
             ("copy.of.it", None, ABANDONED, "batch-abandoned"),
-            ("$JS.EVENT.ADVISORY.STREAM.CREATED.S", None, {"action": "create"}, None),
+            ("$JS.EVENT.ADVISORY.STREAM.CREATED.S", None, {"action": "create"}, "stream-action"),
+            ("$JS.EVENT.ADVISORY.STREAM.RENAMED.S", None, {"action": "rename"}, None),
+            ("$JS.EVENT.METRIC.CONSUMER.ACK.S.c", None, {"deliveries": 1}, "consumer-ack"),
             ("S.a", None, {"stream": "S", "seq": 1}, None),
             ("_INBOX.1", "service.a", {"price": 1}, None),
             ("_INBOX.1", "S.a", {"type": "err", "seq": 2, "error": {}}, None),
+            ("i.b.2.ok.2.1.$FI", "S.a", {"type": "err", "seq": 2}, "batch-flow-err"),
+            ("i.b.2.ok.2.1.$FI", "S.a", {"type": "gap"}, "batch-flow-gap"),
+            ("i.b.2.ok.2.1.$FI", "S.a", {"type": "ack", "seq": 2}, "batch-flow-ack"),
+            ("i.b.2.ok.2.1.$FI", "S.a", {"type": "news"}, "batch-flow-ack"),
+            ("i.b.2.ok.2.2.$FI", "S.a", {"batch": "b", "seq": 2}, "pub-ack-fast"),
+            ("i.b.2.ok.2.1.$FI", "S.a", {"seq": 2, "msgs": 2}, "pub-ack"),
+            ("i.b.2.ok.2.1.$FI", "S.a", {"error": {}, "seq": 0}, "error-reply"),
+            ("i.b.2.ok.2.1.$FI", None, {"type": "ack"}, None),
             ("_INBOX.1", "S.a", [1], None),
             ("_INBOX.1", "S.a", None, None),
             ("_INBOX.1", "S.a", {"type": 5}, None),
