@@ -16,7 +16,17 @@ from jetproof.errors import JetproofError, Phase
 
 from .conftest import FAILS, PASSES, Command, Validate
 
-COMMANDS = ("run", "list", "clauses", "validate", "replay", "mutate", "doctor", "schema")
+COMMANDS = (
+    "run",
+    "list",
+    "clauses",
+    "coverage",
+    "validate",
+    "replay",
+    "mutate",
+    "doctor",
+    "schema",
+)
 
 
 def test_help_names_every_command_the_exit_codes_and_the_targets(jetproof: Command) -> None:

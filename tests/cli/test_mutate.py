@@ -75,6 +75,15 @@ def test_for_people(jetproof: Command) -> None:
 
 
 @pytest.mark.usefixtures("with_mutants")
+def test_for_a_page(jetproof: Command) -> None:
+    done = jetproof("mutate", CASE, "--markdown")
+    head, _, *rows = done.out.splitlines()
+    assert head == "| specification | mutants | caught | cases | seen to fail |"
+    assert rows[:2] == ["| adr-50 | 3 | 1 | 1 | 1 |", "| all | 3 | 1 | 1 | 1 |"]
+    assert "- `adds-a-field` survived: about adds-a-field" in rows
+
+
+@pytest.mark.usefixtures("with_mutants")
 def test_all_caught_exits_with_0(jetproof: Command) -> None:
     assert jetproof("mutate", CASE, "--mutant", "says-*").code == 0
 

@@ -82,7 +82,7 @@ def server_binary() -> Finding:
 
 
 def cache_folder() -> Finding:
-    from jetproof.targets.releases import cache_root
+    from jetproof.data import cache_root
 
     place = cache_root()
     problem = _unwritable(place)
@@ -107,8 +107,8 @@ def results_folder() -> Finding:
 
 
 def releases() -> Finding:
+    from jetproof.data import cache_root
     from jetproof.targets.releases import (
-        cache_root,
         installed_binary,
         known_releases,
         this_platform,

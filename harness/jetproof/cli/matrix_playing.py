@@ -8,7 +8,6 @@ itself fails on it) becomes `error` on the cells that it still owes, and the oth
 from __future__ import annotations
 
 import asyncio
-import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -219,7 +218,8 @@ class Matrix:
             reason=reason,
             case_hash=case.hash,
             target=target.name,
-            replay=f"jetproof replay {case.id} --server {shlex.quote(target.name)}",
+            replay=item.replay(target),
+            law=item.law,
         )
 
     # -- the whole ------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ def add_parser(commands: Commands) -> None:
         metavar="N",
         help="mutants at the same time (default: 3)",
     )
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, for a page")
     parser.set_defaults(run=run)
 
 

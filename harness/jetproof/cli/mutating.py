@@ -26,6 +26,7 @@ from jetproof.engine.run import Front, RunOptions, Stop, fresh_run_id, no_front,
 from jetproof.engine.session import Address
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library, load_library
+from jetproof.model.ledger import REFERENCE
 from jetproof.model.mutant import Mutant
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Item, PlanTarget, Selected, Selection, make_plan
@@ -69,7 +70,6 @@ async def execute(args: argparse.Namespace) -> int:
     """Play everything and tell what was caught."""
     library = load_library()
     selected = select_cases(library, Selection(tuple(args.patterns)))
-    mutants = choose(library.mutants, selected.items, args.mutants)
     targets = await resolve([args.server])
     if len(targets) != 1 or targets[0].fixed is not None:
         raise JetproofError(
@@ -77,7 +77,8 @@ async def execute(args: argparse.Namespace) -> int:
             phase="plan",
             hint="name one release or build that jetproof starts itself",
         )
-    stream = sys.stderr if args.json else sys.stdout
+    mutants = choose(possible(library.mutants, targets[0]), selected.items, args.mutants)
+    stream = sys.stderr if args.json or args.markdown else sys.stdout
     paint = paint_for(stream)
     interrupts = Interrupts(Stop(), notify=lambda text: _say(stream, text))
     baseline: dict[str, Cell] = {}
@@ -106,10 +107,17 @@ async def execute(args: argparse.Namespace) -> int:
                 "exit_code": code,
             }
         )
+    elif args.markdown:
+        sys.stdout.write(markdown(trials, never, selected.items))
     elif interrupts.signal is None:
         for line in report(trials, never, len(selected.items), paint):
             stream.write(f"{line}\n")
     return code
+
+
+def possible(mutants: Sequence[Mutant], target: PlanTarget) -> list[Mutant]:
+    """The mutants that the target can be: only the reference layer has knobs."""
+    return [mutant for mutant in mutants if not mutant.knobs or target.provider == REFERENCE]
 
 
 def choose(
@@ -121,7 +129,8 @@ def choose(
             raise JetproofError(
                 f"no mutant matches {pattern!r}",
                 phase="plan",
-                hint=f"there are: {', '.join(mutant.id for mutant in mutants) or 'none'}",
+                hint=f"there are: {', '.join(mutant.id for mutant in mutants) or 'none'}; those "
+                "of the reference layer need a target such as reference:latest",
             )
     if patterns:
         return [
@@ -161,12 +170,14 @@ class Bench:
             owner=owner,
         )
 
-    async def cells(self, items: Sequence[Item], front: Front) -> dict[str, Cell]:
+    async def cells(
+        self, items: Sequence[Item], front: Front, knobs: Mapping[str, bool] | None = None
+    ) -> dict[str, Cell]:
         if not items or self._stop.reason is not None:
             return {}
         plan = make_plan(self._library, Selected(tuple(items)), [self._target], skip=frozenset())
         record = Record(keep_frames=0)
-        options = replace(self._options, run=fresh_run_id(), front=front)
+        options = replace(self._options, run=fresh_run_id(), front=front, knobs=knobs or {})
         await run(plan, self._library, record.handle, options, self._stop)
         wanted = {item.case.id for item in items}
         cells = [outcome.cell for outcome in record.outcomes]
@@ -201,7 +212,7 @@ async def _try(
     if not concerned:
         return Trial(mutant, UNTESTED)
     fired: Counter[str] = Counter()
-    cells = await bench.cells(concerned, mutant_front(mutant, fired))
+    cells = await bench.cells(concerned, mutant_front(mutant, fired), mutant.knobs)
     return judge(mutant, fired, cells, baseline)
 
 
@@ -239,14 +250,17 @@ def catches(before: Cell, now: Cell) -> bool:
 
 
 def mutant_front(mutant: Mutant, fired: Counter[str]) -> Front:
-    """Puts a tap with the mutant's rules before every node; `fired` counts what they did."""
+    """Puts a tap with the mutant's rules before every node; `fired` counts what they did.
+
+    What the reference layer did wrong is counted by the names of its knobs.
+    """
 
     @contextlib.asynccontextmanager
     async def front(target: RunningTarget) -> AsyncIterator[Address | None]:
         async with contextlib.AsyncExitStack() as stack:
             taps: dict[str, Tap] = {}
-            for name, node in target.nodes.items():
-                tap = Tap(node.host, node.port, rules=mutant.rules)
+            for name in target.nodes:
+                tap = Tap(*target.address(name), rules=mutant.rules)
                 taps[name] = await stack.enter_async_context(tap)
             try:
                 yield lambda node: (taps[node].host, taps[node].port)
@@ -255,6 +269,8 @@ def mutant_front(mutant: Mutant, fired: Counter[str]) -> Front:
                     # A rule that only remembers has done nothing to the server.
                     doing = [rule.id for rule in tap.rules if not isinstance(rule.do, Pass)]
                     fired.update({rule: tap.fired.get(rule, 0) for rule in doing})
+                if target.reference is not None:
+                    fired.update(target.reference.fired)
 
     return front
 
@@ -336,6 +352,32 @@ def report(
     seen = cases - len(never)
     dot = paint.dot
     yield f"{len(trials)} mutants: {told or 'none'} {dot} {seen} of {cases} cases were seen to fail"
+
+
+def markdown(
+    trials: Sequence[Trial], never: Sequence[Mapping[str, object]], items: Sequence[Item]
+) -> str:
+    """A table by specification, and whatever got away by name."""
+    unseen = {str(row["case"]) for row in never}
+    lines = [
+        "| specification | mutants | caught | cases | seen to fail |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    specs = list(dict.fromkeys(item.case.spec for item in items))
+    for spec in (*specs, "all"):
+        cases = {item.case.id for item in items if spec in (item.case.spec, "all")}
+        concerned = [
+            trial
+            for trial in trials
+            if spec == "all" or any(cell.case in cases for cell in trial.played)
+        ]
+        caught = sum(trial.outcome == CAUGHT for trial in concerned)
+        seen = len(cases - unseen)
+        lines.append(f"| {spec} | {len(concerned)} | {caught} | {len(cases)} | {seen} |")
+    for trial in trials:
+        if trial.outcome != CAUGHT:
+            lines.append(f"\n- `{trial.mutant.id}` {trial.outcome}: {trial.mutant.about}")
+    return "\n".join(lines) + "\n"
 
 
 def _brief(cell: Cell) -> dict[str, object]:

@@ -8,6 +8,7 @@ from jetproof import __version__
 from jetproof.cli import (
     bisect,
     clauses,
+    coverage,
     diff,
     doctor,
     list_cases,
@@ -18,6 +19,8 @@ from jetproof.cli import (
     report,
     run,
     schema,
+    spec_check,
+    spec_diff,
     validate,
 )
 
@@ -53,6 +56,9 @@ def build_parser() -> argparse.ArgumentParser:
         bisect,
         list_cases,
         clauses,
+        coverage,
+        spec_diff,
+        spec_check,
         validate,
         report,
         diff,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command
+from jetproof.cli.common import add_command, spec_revision
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -26,6 +27,12 @@ def add_parser(commands: Commands) -> None:
         help="what to test (default: that of the cell's name, or latest)",
     )
     parser.add_argument(
+        "--spec",
+        type=spec_revision,
+        metavar="SPEC@REV",
+        help="judge it by that revision (default: that of the cell's name, or the case's own)",
+    )
+    parser.add_argument(
         "--keep-server",
         action="store_true",
         help="keep the server until Ctrl-C, so that it can be looked at",
@@ -38,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
 
     from jetproof.cli.replaying import execute
 
-    return asyncio.run(execute(args, *split_name(args.case, args.server)))
+    law = args.spec or law_of(args.case)
+    return asyncio.run(execute(args, *split_name(args.case, args.server), law))
 
 
 def split_name(words: list[str], server: str | None) -> tuple[str, str]:
@@ -46,3 +54,9 @@ def split_name(words: list[str], server: str | None) -> tuple[str, str]:
     case, _, place = " ".join(words).partition(" @")
     named = place.split(" ")[0]
     return case.strip(), server or named or "latest"
+
+
+def law_of(words: list[str]) -> tuple[str, int] | None:
+    """The revision that a cell's name ends with, if it names one: adr-50@10."""
+    found = re.search(r" @\S+ .*?([a-z0-9-]+)@(\d+)$", " ".join(words))
+    return (found[1], int(found[2])) if found else None

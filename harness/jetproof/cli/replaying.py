@@ -29,10 +29,12 @@ from jetproof.targets.resolve import resolve
 from jetproof.targets.topology import RunningTarget
 
 
-async def execute(args: argparse.Namespace, name: str, server: str) -> int:
+async def execute(
+    args: argparse.Namespace, name: str, server: str, law: tuple[str, int | None] | None = None
+) -> int:
     """Play the one case that is named, on one target."""
     library = load_library()
-    selected = select_cases(library, Selection((name,)))
+    selected = select_cases(library, Selection((name,), specs=(law,) if law else ()))
     if len(selected.items) != 1:
         listed = ", ".join(item.case.id for item in selected.items[:10])
         raise JetproofError(
@@ -134,8 +136,9 @@ def _holding(
     @contextlib.asynccontextmanager
     async def hold(target: RunningTarget) -> AsyncIterator[None]:
         interrupts.hold = asyncio.Event()
-        for name, node in target.nodes.items():
-            say(f"{name} is kept alive at nats://{node.host}:{node.port}")
+        for name in target.nodes:
+            host, port = target.address(name)
+            say(f"{name} is kept alive at nats://{host}:{port}")
         say("Ctrl-C takes it down")
         sys.stdout.flush()
         await interrupts.hold.wait()

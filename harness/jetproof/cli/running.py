@@ -181,7 +181,8 @@ def with_replay(library: Library, selected: Selected, emit: Emit) -> Emit:
 
     def told(event: Event) -> None:
         if isinstance(event, CaseFinished) and (name := elsewhere.get(event.cell.case)):
-            command = f"jetproof replay {shlex.quote(name)} --server {event.cell.target}"
+            law = f" --spec {event.cell.law}" if event.cell.law else ""
+            command = f"jetproof replay {shlex.quote(name)} --server {event.cell.target}{law}"
             event = replace(event, cell=replace(event.cell, replay=command))
         emit(event)
 

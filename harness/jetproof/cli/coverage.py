@@ -1,0 +1,128 @@
+"""`jetproof coverage`: which sentences, error codes and messages the cases and their runs cover."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jetproof.cli.clauses import cases_by_clause
+from jetproof.cli.common import add_command, write_json
+
+if TYPE_CHECKING:
+    from jetproof.cli.common import Commands
+    from jetproof.load.library import Library
+    from jetproof.results.coverage import ClauseCoverage, Coverage
+
+
+def add_parser(commands: Commands) -> None:
+    parser = add_command(
+        commands, "coverage", "Show which clauses, error codes and messages runs cover."
+    )
+    parser.add_argument(
+        "--run",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="DIR",
+        dest="runs",
+        help="a run folder (may be repeated); without one, only what the cases name",
+    )
+    parser.add_argument("--errors", action="store_true", help="the table of error codes")
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, for a page")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit code 1 if a clause for servers has no case, or a message has no schema",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from jetproof.cli.coverage_tables import markdown, terminal
+    from jetproof.load.library import load_library
+    from jetproof.results import read_run
+    from jetproof.results.coverage import clause_rows, coverage
+    from jetproof.results.rows import clause_row
+    from jetproof.sinks.paint import paint_for
+
+    library = load_library()
+    runs = [read_run(folder) for folder in args.runs]
+    rows: Iterable[Mapping[str, object]] = clause_rows(runs).values()
+    if not runs:
+        clauses = [one for spec in library.specs.values() for one in spec.clauses.values()]
+        rows = [clause_row("", clause) for clause in clauses]
+    found = coverage(rows, cases_by_clause(library), runs, library.schemas)
+    code = 1 if args.strict and (found.without_cases or found.undescribed) else 0
+    if args.json:
+        write_json(_document(library, found, args.runs, code))
+    elif args.markdown:
+        sys.stdout.write(markdown(library, found, played=bool(runs), errors=args.errors))
+    else:
+        told = terminal(
+            library,
+            found,
+            paint_for(sys.stdout),
+            played=bool(runs),
+            errors=args.errors,
+            verbose=args.verbose,
+        )
+        sys.stdout.write(told)
+    return code
+
+
+def _document(
+    library: Library, found: Coverage, folders: Sequence[Path], code: int
+) -> dict[str, object]:
+    from jetproof.cli.coverage_tables import code_rows, oldest_first
+
+    return {
+        "schema": 1,
+        "runs": [str(folder) for folder in folders],
+        "clauses": [_clause(one) for one in found.clauses.values()],
+        "errors": [
+            {
+                "err_code": row.code,
+                "http": row.http,
+                "name": row.name,
+                "case": row.case,
+                "why_not": row.why_not,
+                "on_reference": list(row.on_reference),
+                "seen": row.seen.count,
+                "servers": oldest_first(row.seen.servers),
+                "cases": sorted(row.seen.cases),
+                "reference": row.seen.reference,
+            }
+            for row in code_rows(library, found)
+        ],
+        "schemas": [
+            {"schema": name, "seen": found.schemas.get(name, 0)}
+            for name in sorted({*library.schemas.names(), *found.schemas})
+        ],
+        "without_schema": [
+            {"type": name, "seen": count} for name, count in sorted(found.undescribed.items())
+        ],
+        "without_cases": [one.clause for one in found.without_cases],
+        "exit_code": code,
+    }
+
+
+def _clause(one: ClauseCoverage) -> dict[str, object]:
+    from jetproof.cli.coverage_tables import oldest_first
+
+    return {
+        "clause": one.clause,
+        "spec": one.spec,
+        "section": one.section,
+        "level": one.level,
+        "actor": one.actor,
+        "status": one.status,
+        "state": one.state.value,
+        "named_by": list(one.named_by),
+        "cases": sorted(one.cases),
+        "servers": oldest_first(one.servers),
+        "verdicts": dict(sorted(one.verdicts.items())),
+        "reference": dict(sorted(one.reference.items())),
+    }

@@ -1,0 +1,178 @@
+"""Coverage as tables, for a terminal and for a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from jetproof.cli.common import plural
+from jetproof.load.library import Library
+from jetproof.model.versions import Version, VersionError
+from jetproof.results.coverage import ClauseCoverage, CodeSeen, Coverage, State
+from jetproof.sinks.paint import Paint
+from jetproof.sinks.text import visible
+
+CODES = range(10174, 10203)
+"""The errors that the specifications under test brought; each has a case, or a reason why not."""
+
+Table = Sequence[Sequence[str]]
+_SERVERS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRow:
+    """One error code: what the table says of it, and what was seen."""
+
+    code: int
+    http: int | None
+    name: str
+    case: str | None
+    why_not: str | None
+    seen: CodeSeen
+    on_reference: tuple[str, ...] = ()
+    """Cases that provoke it where the reference layer speaks a revision that no release does."""
+
+
+def code_rows(library: Library, found: Coverage) -> list[CodeRow]:
+    """Every code of `CODES`, and every other that was seen."""
+    rows = []
+    for code in sorted({*CODES, *found.codes}):
+        entry = library.errors.lookup(code, str(Version.parse("999.0.0")))
+        rows.append(
+            CodeRow(
+                code,
+                None if entry is None else entry.http,
+                "not in the table" if entry is None else entry.name,
+                None if entry is None else entry.case,
+                None if entry is None else entry.why_not,
+                found.codes.get(code, CodeSeen(code)),
+                () if entry is None else tuple(one.case for one in entry.specified if one.case),
+            )
+        )
+    return rows
+
+
+def oldest_first(servers: Iterable[str]) -> list[str]:
+    def key(server: str) -> tuple[int, Version | str]:
+        try:
+            return 0, Version.parse(server)
+        except VersionError:
+            return 1, server
+
+    return sorted(servers, key=key)
+
+
+def terminal(
+    library: Library,
+    found: Coverage,
+    paint: Paint,
+    *,
+    played: bool,
+    errors: bool,
+    verbose: bool,
+) -> str:
+    """What a person reads: the table, then whatever is missing."""
+    lines: list[str] = []
+    table = _error_table(library, found) if errors else _clause_table(found, played)
+    lines += _columns(table, paint)
+    if not errors:
+        lines += ["", *_missing(found, paint, played, verbose)]
+    return "\n".join(lines) + "\n"
+
+
+def markdown(library: Library, found: Coverage, *, played: bool, errors: bool) -> str:
+    table = _error_table(library, found) if errors else _clause_table(found, played)
+    head, *rest = table
+    lines = [head, ["---"] * len(head), *rest]
+    return "".join("| " + " | ".join(cell or " " for cell in line) + " |\n" for line in lines)
+
+
+def _clause_table(found: Coverage, played: bool) -> Table:
+    states = [state for state in State if state is not State.UNTESTED]
+    shown = states if played else []
+    named = [] if played else ["named by cases"]
+    head = ["specification", "for servers", *named, *shown, "untested", "for clients only"]
+    rows = []
+    by_spec: dict[str, list[ClauseCoverage]] = {}
+    for one in found.clauses.values():
+        by_spec.setdefault(one.spec, []).append(one)
+    everything = list(found.clauses.values())
+    for spec, clauses in [*by_spec.items(), ("all", everything)]:
+        servers = [one for one in clauses if one.for_servers]
+        counts = Counter(one.state for one in servers)
+        row = [spec, str(len(servers))]
+        if not played:
+            row.append(str(sum(bool(one.named_by) for one in servers)))
+        row += [str(counts[state]) for state in shown]
+        row += [str(counts[State.UNTESTED]), str(len(clauses) - len(servers))]
+        rows.append(row)
+    return [head, *rows]
+
+
+def _error_table(library: Library, found: Coverage) -> Table:
+    rows = [["code", "http", "name", "seen", "on", "provoked by"]]
+    for row in code_rows(library, found):
+        servers = oldest_first(row.seen.servers)
+        on = ", ".join(servers)
+        if len(servers) > _SERVERS_SHOWN:
+            on = f"{servers[0]} - {servers[-1]} ({len(servers)})"
+        if row.seen.reference:
+            on += f"{', ' if on else ''}reference ({row.seen.reference})"
+        provoked = row.case or (f"nothing: {row.why_not}" if row.why_not else "")
+        if row.on_reference:
+            provoked += f"; on the reference layer {', '.join(row.on_reference)}"
+        http = "" if row.http is None else str(row.http)
+        seen = str(row.seen.count) if row.seen.count else ""
+        rows.append([str(row.code), http, row.name, seen, on, provoked])
+    return rows
+
+
+def _columns(table: Table, paint: Paint) -> list[str]:
+    widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))]
+    lines = []
+    for number, row in enumerate(table):
+        cells = [
+            text.rjust(width) if text.isdecimal() or text == "" else text.ljust(width)
+            for text, width in zip(map(visible, row), widths, strict=True)
+        ]
+        line = "  ".join(cells).rstrip()
+        lines.append(paint.bold(line) if number == 0 else line)
+    return lines
+
+
+def _missing(found: Coverage, paint: Paint, played: bool, verbose: bool) -> list[str]:
+    lines: list[str] = []
+
+    def listed(title: str, items: Sequence[str], style: str) -> None:
+        if not items:
+            return
+        lines.append(paint.style(title, style))
+        lines.extend(f"  {visible(item)}" for item in items)
+
+    bare = found.without_cases
+    listed(
+        f"{plural(len(bare), 'clause')} for servers without a case",
+        [f"{one.clause}  {one.text}" for one in bare],
+        "alarm",
+    )
+    if played:
+        for state in (State.NOT_PLAYED, State.NOT_APPLICABLE, State.REFERENCE):
+            them = [one for one in found.clauses.values() if one.for_servers and one.state is state]
+            told = [f"{one.clause}  {one.text}" for one in them]
+            if told and (verbose or state is State.NOT_PLAYED):
+                listed(f"{state}: {plural(len(them), 'clause')}", told, "yellow")
+        listed(
+            "messages without a schema",
+            [f"{name}  {count}" for name, count in sorted(found.undescribed.items())],
+            "alarm",
+        )
+        codes = [str(code) for code in sorted(found.codes) if code not in CODES]
+        inside = sum(code in CODES for code in found.codes)
+        lines.append(
+            f"error codes seen: {inside} of {len(CODES)} from {CODES[0]} to {CODES[-1]}, "
+            f"{len(codes)} others; --errors lists them"
+        )
+        unseen = [name for name, count in found.schemas.items() if not count]
+        lines.append(f"schemas seen: {len(found.schemas) - len(unseen)}")
+    return lines

@@ -1,0 +1,188 @@
+"""`jetproof spec-check`: whether the clauses still stand in a text, and what it says besides."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jetproof.cli.common import add_command, plural, spec_revision, write_json
+from jetproof.errors import JetproofError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from jetproof.cli.common import Commands
+    from jetproof.load.library import Library
+    from jetproof.load.standing import TextCheck
+    from jetproof.model.clause import Clause, Spec
+    from jetproof.sinks.paint import Paint
+
+_SHOWN = 600
+
+
+def add_parser(commands: Commands) -> None:
+    about = "Compare the text of a specification with the clauses of one of its revisions."
+    parser = add_command(commands, "spec-check", about)
+    parser.add_argument("file", metavar="FILE", type=Path, help="the text, as Markdown")
+    parser.add_argument(
+        "--spec",
+        required=True,
+        type=spec_revision,
+        metavar="SPEC[@REV]",
+        help="the specification and revision that the text should be, such as adr-50@7",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit code 1 also if a sentence that sounds normative has no clause",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """1 if the sentence of a clause is gone."""
+    from jetproof.load.library import load_library
+    from jetproof.load.standing import check_text
+    from jetproof.sinks.paint import paint_for
+
+    spec, revision = chosen(load_library(), args.spec)
+    found = check_text(spec, revision, _text(args.file))
+    code = 1 if found.gone or (args.strict and found.bare) else 0
+    if args.json:
+        write_json(_document(found, args.file, code))
+    else:
+        lines = _lines(found, args.file, paint_for(sys.stdout), verbose=args.verbose)
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+    return code
+
+
+def chosen(library: Library, asked: tuple[str, int | None]) -> tuple[Spec, int]:
+    """The specification and the revision that somebody named."""
+    name, revision = asked
+    spec = library.specs.get(name)
+    if spec is None:
+        raise JetproofError(
+            f"no specification {name}", phase="load", hint=f"there are: {', '.join(library.specs)}"
+        )
+    if revision is None:
+        return spec, spec.revision
+    if revision not in spec.revisions:
+        raise JetproofError(
+            f"{name} has no revision {revision}",
+            phase="load",
+            hint=f"it has: {', '.join(map(str, spec.revisions))}",
+        )
+    return spec, revision
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise JetproofError(
+            f"cannot read {path}: {error}", phase="load", hint="name a Markdown file"
+        ) from error
+
+
+def _document(found: TextCheck, path: Path, code: int) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "file": str(path),
+        "spec": found.spec,
+        "revision": found.revision,
+        "counts": {
+            "clauses": found.held,
+            "standing": found.standing,
+            "moved": len(found.moved),
+            "gone": len(found.gone),
+            "unread": len(found.unread),
+            "without_clause": len(found.bare),
+            "explained": found.explained,
+        },
+        "gone": [{**_clause(one.clause), "now": one.now} for one in found.gone],
+        "moved": [{**_clause(one.clause), "now_at": list(one.anchors)} for one in found.moved],
+        "unread": [_clause(clause) for clause in found.unread],
+        "without_clause": [
+            {"anchor": one.anchor, "sentence": one.sentence, "hash": one.hash} for one in found.bare
+        ],
+        "idle": [
+            {"anchor": one.anchor, "hash": one.sentence_hash, "why": one.why} for one in found.idle
+        ],
+        "exit_code": code,
+    }
+
+
+def _clause(clause: Clause) -> dict[str, object]:
+    return {
+        "clause": clause.id,
+        "level": clause.level.value,
+        "actor": clause.actor.value,
+        "status": clause.status.value,
+        "text": clause.text,
+        "anchor": clause.anchor,
+        "hash": clause.sentence_hash,
+    }
+
+
+def _lines(found: TextCheck, path: Path, paint: Paint, *, verbose: bool) -> Iterator[str]:
+    from jetproof.sinks.text import visible
+
+    told = [f"{found.standing} stand", f"{len(found.gone)} gone"]
+    told += [f"{len(found.unread)} never read"] if found.unread else []
+    told += [f"{len(found.moved)} elsewhere"] if found.moved else []
+    held = plural(found.held, "clause")
+    title = paint.bold(f"{found.spec}@{found.revision}")
+    yield f"{title} in {visible(str(path))}: {held}, {', '.join(told)}"
+    if found.gone:
+        yield ""
+        yield paint.style(f"clauses whose sentence is gone ({len(found.gone)})", "alarm")
+        for gone in found.gone:
+            yield from _named(gone.clause, paint)
+            now = "nothing" if gone.now is None else visible(gone.now, _SHOWN)
+            yield from _wrapped(f"there now: {now}", paint)
+    if found.bare:
+        yield ""
+        number = len(found.bare)
+        sounding = f"sentence{' that sounds' if number == 1 else 's that sound'} normative"
+        yield paint.style(f"{number} {sounding}, without a clause", "yellow")
+        for bare in found.bare:
+            yield f"  {visible(bare.anchor)}"
+            yield from _wrapped(visible(bare.sentence, _SHOWN), paint)
+    if found.unread:
+        yield ""
+        yield paint.style(f"clauses whose sentence was never read ({len(found.unread)})", "yellow")
+        for clause in found.unread:
+            yield from _named(clause, paint)
+    if verbose and found.moved:
+        yield ""
+        yield f"clauses whose sentence stands elsewhere ({len(found.moved)})"
+        for moved in found.moved:
+            yield f"  {visible(moved.clause.id)}  {visible(moved.clause.anchor or '')}"
+            yield f"      now {visible(moved.anchors[-1])}"
+    if verbose and found.idle:
+        yield ""
+        yield f"sentences excused from a clause that are not in the text ({len(found.idle)})"
+        for idle in found.idle:
+            yield f"  {visible(idle.anchor)}"
+            yield from _wrapped(visible(idle.why), paint)
+    yield ""
+    bare_told = f"{plural(len(found.bare), 'normative sentence')} without a clause"
+    yield f"{bare_told}, {found.explained} more explained by the catalogue"
+
+
+def _named(clause: Clause, paint: Paint) -> Iterable[str]:
+    from jetproof.sinks.text import visible
+
+    kind = clause.level.value if clause.decides else clause.status.value
+    name = paint.style(visible(clause.id), "blue")
+    yield f"  {name} {paint.dim(f'{kind}, {clause.actor.value}')}  {visible(clause.anchor or '')}"
+    yield from _wrapped(visible(clause.text), paint)
+
+
+def _wrapped(text: str, paint: Paint) -> Iterator[str]:
+    import textwrap
+
+    for line in textwrap.wrap(text, paint.width - 6):
+        yield f"      {line}"
