@@ -22,10 +22,14 @@ from jetproof.errors import JetproofError
 from jetproof_reports.compact import writer, writing
 from jetproof_reports.history import History, KeptRun
 from jetproof_reports.ledger import explained
+from jetproof_reports.revisions import revisions
+from jetproof_reports.together import together
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+
+PAGE, SUMMARY, BADGE, TABLES = "report.html", "summary.md", "badge.json", "tables"
 
 Rows = list[dict[str, Any]]
 
@@ -81,33 +85,43 @@ def keeping(runs: Sequence[Path], out: Path, history: Path | None) -> Iterator[l
 
 
 def collect(tables: Mapping[str, DataFrame]) -> dict[str, pa.Table]:
-    """Every table computed; the ledger's own words are put next to the deviations."""
-    collected = {name: table.toArrow() for name, table in tables.items()}
-    return collected | {"deviations": explained(collected["deviations"])}
+    """Every table computed; the suites' own words are put next to what runs say."""
+    collected = together({name: table.toArrow for name, table in tables.items()})
+    deviations = explained(collected["deviations"])
+    return collected | {"deviations": deviations, "revisions": revisions()}
 
 
 def write(collected: Mapping[str, pa.Table], out: Path, kept: Sequence[KeptRun]) -> Report:
+    """Write all of a report, then put it in place: an earlier one stays whole until then."""
     from jetproof_reports import page
 
-    folder = out / "tables"
-    with writing(out):
-        folder.mkdir(exist_ok=True)
+    document = page.document({name: rows_of(table) for name, table in collected.items()})
+    texts = {
+        PAGE: page.render(document),
+        SUMMARY: page.summary_markdown(document),
+        BADGE: json.dumps(page.badge(document)) + "\n",
+    }
+    with writing(out), tempfile.TemporaryDirectory(prefix="new-", dir=out) as place:
+        new, tables = Path(place), out / TABLES
+        (new / TABLES).mkdir()
         for name, table in collected.items():
-            with writer(folder / f"{name}.parquet", table.schema) as stream:
+            with writer(new / TABLES / f"{name}.parquet", table.schema) as stream:
                 stream.write_table(table)
-        document = page.document({name: rows_of(table) for name, table in collected.items()})
-        report = Report(
-            out,
-            out / "report.html",
-            out / "summary.md",
-            out / "badge.json",
-            tuple(run.run_id for run in kept),
-            {name: table.num_rows for name, table in collected.items()},
-        )
-        report.page.write_text(page.render(document), encoding="utf-8")
-        report.summary.write_text(page.summary_markdown(document), encoding="utf-8")
-        report.badge.write_text(json.dumps(page.badge(document)) + "\n", encoding="utf-8")
-    return report
+        for file, text in texts.items():
+            (new / file).write_text(text, encoding="utf-8")
+        if tables.exists():
+            tables.rename(new / "old")
+        (new / TABLES).rename(tables)
+        for file in texts:
+            (new / file).replace(out / file)
+    return Report(
+        out,
+        out / PAGE,
+        out / SUMMARY,
+        out / BADGE,
+        tuple(run.run_id for run in kept),
+        {name: table.num_rows for name, table in collected.items()},
+    )
 
 
 def rows_of(table: pa.Table) -> Rows:

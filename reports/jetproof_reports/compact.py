@@ -17,12 +17,13 @@ import contextlib
 import errno
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jetproof.errors import JetproofError
-from jetproof.results import JOURNALS, RUN_FILE, read_document, read_journal, row_key
+from jetproof.results import JOURNALS, RUN_FILE, read_document, read_journal
 from jetproof_reports.columns import arrow_schema
 from jetproof_reports.releases import release_key
 from jetproof_reports.schemas import SOURCES, VERSION
@@ -34,6 +35,7 @@ BLOCK_BYTES = 8 * 1024 * 1024
 GROUP_ROWS = 256 * 1024
 ORDER = {"checks": ("cell_no", "index"), "frames": ("cell_no", "index")}
 _SEPARATOR = "\x1f"
+_CELL = ("cell", "target", "attempt", "spec_revision")
 
 Row = dict[str, Any]
 
@@ -45,13 +47,12 @@ def compact(run: Path, folder: Path) -> Row:
     run_id = str(document["run"])
     clauses = [{**row, "run_id": run_id} for row in read_journal(run, "clauses")]
     cells = _cells(run, document, clauses)
-    with writing(folder):
-        counts = {"cells": _write(folder, "cells", cells)}
-        counts["clauses"] = _write(folder, "clauses", sorted(clauses, key=_clause_order))
-        for name in ("checks", "frames"):
-            counts[name] = _stream(run, folder, name, cells)
-        row = _run_row(run, document, counts)
-        _write(folder, "run", [row])
+    counts = {"cells": _write(folder, "cells", cells)}
+    counts["clauses"] = _write(folder, "clauses", sorted(clauses, key=_clause_order))
+    for name in ("checks", "frames"):
+        counts[name] = _stream(run, folder, name, cells)
+    row = _run_row(run, document, counts)
+    _write(folder, "run", [row])
     return row
 
 
@@ -64,9 +65,8 @@ def writing(folder: Path) -> Iterator[None]:
         hint = "choose a folder that can be written"
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
             hint = "free some space, or choose another folder; what was recorded before is unharmed"
-        raise JetproofError(
-            f"cannot write to {folder}: {error.strerror or error}", phase="write", hint=hint
-        ) from error
+        why = os.strerror(error.errno) if error.errno else error
+        raise JetproofError(f"cannot write to {folder}: {why}", phase="write", hint=hint) from error
 
 
 def source_of(run: Path) -> str:
@@ -93,11 +93,14 @@ def _need_journals(run: Path) -> None:
 def _cells(run: Path, document: Mapping[str, object], clauses: Sequence[Row]) -> list[Row]:
     """The rows of `cells`, sorted; their place in the list is their `cell_no`."""
     sentences = {str(row["clause"]): _sentence(row) for row in clauses}
+    builds = _builds(document)
     keys: dict[str, int] = {}
-    latest: dict[tuple[str, str, int], Row] = {}
+    # One run can judge a case by several revisions, so a cell's name alone does not tell it.
+    latest: dict[tuple[object, ...], Row] = {}
     for number, row in enumerate(read_journal(run, "cells"), 1):
         try:
-            latest[row_key(row)] = _cell(row, document, sentences, keys)
+            cell = _cell(row, document, sentences, builds, keys)
+            latest[tuple(cell[name] for name in _CELL)] = cell
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise _misshapen(run, "cells", number, error) from error
     cells = sorted(latest.values(), key=_cell_order)
@@ -110,6 +113,7 @@ def _cell(
     row: Mapping[str, Any],
     document: Mapping[str, object],
     sentences: Mapping[str, str],
+    builds: Mapping[str, str | None],
     keys: dict[str, int],
 ) -> Row:
     server, clauses = str(row["server"]), [str(clause) for clause in row["clauses"]]
@@ -126,9 +130,22 @@ def _cell(
         "clauses": clauses,
         "position": [(str(k), str(v)) for k, v in sorted(row.get("position", {}).items())],
         "spec_hash": _hash("\n".join(law)),
-        "harness": str(document.get("jetproof", "")),
+        "harness": _harness(document),
+        "build": builds.get(str(row.get("target"))),
         "run_at": str(document.get("started_at", "")),
     }
+
+
+def _harness(document: Mapping[str, object]) -> str:
+    """What played and judged: a version, and the hash of its content where the run kept one."""
+    told = (document.get("jetproof"), document.get("harness_hash"))
+    return " ".join(str(part) for part in told if part)
+
+
+def _builds(document: Mapping[str, Any]) -> dict[str, str | None]:
+    """By target: which build, where a version can have several."""
+    targets = document.get("targets") or ()
+    return {str(target["target"]): target.get("build") for target in targets}
 
 
 def _sentence(row: Mapping[str, object]) -> str:
@@ -142,7 +159,9 @@ def _hash(text: str) -> str:
 
 
 def _cell_order(row: Row) -> tuple[object, ...]:
-    names = ("case", "topology", "client", "provider", "release_key", "target", "attempt")
+    names = (
+        "case", "spec_revision", "topology", "client", "provider", "release_key", "target", "attempt",
+    )  # fmt: skip
     return tuple(row[name] if row[name] is not None else "" for name in names)
 
 
@@ -220,14 +239,24 @@ def _stream(run: Path, folder: Path, name: str, cells: Sequence[Row]) -> int:
     return written
 
 
+def _joined(parts: Iterable[object]) -> str:
+    return _SEPARATOR.join("" if part is None else str(part) for part in parts)
+
+
 class _KnownCells:
     """Gives rows the number, case and server of their cell; rows without a cell fall away."""
 
     def __init__(self, cells: Sequence[Row]) -> None:
         import pyarrow as pa
 
-        keys = [_SEPARATOR.join((c["cell"], c["target"] or "", str(c["attempt"]))) for c in cells]
-        self._keys = pa.array(keys, pa.string())
+        keys = {_joined(cell[name] for name in _CELL): place for place, cell in enumerate(cells)}
+        # Rows of older runs do not say the revision.
+        brief = {
+            _joined([*(cell[name] for name in _CELL[:-1]), None]): place
+            for place, cell in enumerate(cells)
+        }
+        self._keys = pa.array([*keys, *brief], pa.string())
+        self._places = pa.array([*keys.values(), *brief.values()], pa.int32())
         self._columns = {
             name: pa.array([cell[name] for cell in cells], kind)
             for name, kind in (
@@ -242,11 +271,11 @@ class _KnownCells:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        attempt = pc.cast(batch["attempt"], pa.string())
-        keys = pc.binary_join_element_wise(batch["cell"], batch["target"], attempt, _SEPARATOR)
-        places = pc.index_in(keys, value_set=self._keys)
-        found = pc.is_valid(places)
-        batch, places = batch.filter(found), places.filter(found)
+        parts = [pc.fill_null(pc.cast(batch[name], pa.string()), "") for name in _CELL]
+        keys = pc.binary_join_element_wise(*parts, _SEPARATOR)
+        found = pc.index_in(keys, value_set=self._keys)
+        known = pc.is_valid(found)
+        batch, places = batch.filter(known), self._places.take(found.filter(known))
         arrays = [
             self._columns[field.name].take(places)
             if field.name in self._columns
@@ -265,7 +294,8 @@ def _batches(path: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     if not size:
         return
     wanted = [field for field in schema if field.name not in ("run_id", "cell_no", "case")]
-    key = [("cell", pa.string()), ("target", pa.string()), ("attempt", pa.int32())]
+    texts, numbers = _CELL[:2], _CELL[2:]
+    key = [(name, pa.string()) for name in texts] + [(name, pa.int32()) for name in numbers]
     fields = pa.schema([*key, *(field for field in wanted if field.name != "server")])
     options = pj.ParseOptions(explicit_schema=fields, unexpected_field_behavior="ignore")
     reading = pj.ReadOptions(block_size=BLOCK_BYTES)

@@ -6,6 +6,7 @@ A report over a hundred runs so reads a hundred small tables, and not their fram
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
@@ -16,6 +17,7 @@ from jetproof_reports.schemas import CELL_KEY, DERIVED
 from jetproof_reports.tables import coverage, fingerprints, latency
 from jetproof_reports.tables.cells import cells
 from jetproof_reports.tables.common import DIFFERS, ERROR
+from jetproof_reports.together import together
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -72,11 +74,14 @@ def _keep(runs: Sequence[KeptRun], made: Tables) -> None:
     """Write all runs' tables in one go, then move each run's into its folder."""
     history = History(runs[0].folder.parent)
     with history.placing() as place:
-        for name, table in made.items():
+
+        def write(name: str) -> None:
             # The run's id is the folder's name and a column, as in every other file.
-            parted = table.select(*DERIVED[name]).withColumn("of", F.col("run_id"))
+            parted = made[name].select(*DERIVED[name]).withColumn("of", F.col("run_id"))
             output = parted.repartition(len(runs), "of").write.partitionBy("of")
             output.option("compression", "zstd").parquet(location(place / name))
+
+        together({name: partial(write, name) for name in made})
         for run in runs:
             for name in made:
                 part = place / name / f"of={run.run_id}"

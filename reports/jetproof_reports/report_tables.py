@@ -20,6 +20,7 @@ from jetproof_reports.tables.flakiness import flakiness
 from jetproof_reports.tables.matrix import matrix
 from jetproof_reports.tables.positions import positions
 from jetproof_reports.tables.stability import as_they_are, settled, weighed
+from jetproof_reports.tables.trends import trends
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,11 +42,30 @@ def report_tables(spark: SparkSession, kept: Sequence[KeptRun], *, exact: bool) 
         )
     else:
         times = latency.latency_of_hist(made["latency_hist"])
-    return _tables(made, clauses, runs, times, several=len(kept) > 1)
+    return _tables(made, clauses, runs, times, several=len(kept) > 1, revised=_revised(kept))
+
+
+def _revised(kept: Sequence[KeptRun]) -> bool:
+    """Whether some case was judged by more than one revision: mostly none was."""
+    import pyarrow.parquet as pq
+
+    seen: dict[str, int] = {}
+    for run in kept:
+        table = pq.read_table(run.folder / "cells.parquet", columns=["case", "spec_revision"])
+        for pair in table.group_by(["case", "spec_revision"]).aggregate([]).to_pylist():
+            if seen.setdefault(pair["case"], pair["spec_revision"]) != pair["spec_revision"]:
+                return True
+    return False
 
 
 def _tables(
-    made: Tables, clauses: DataFrame, runs: DataFrame, times: DataFrame, *, several: bool
+    made: Tables,
+    clauses: DataFrame,
+    runs: DataFrame,
+    times: DataFrame,
+    *,
+    several: bool,
+    revised: bool,
 ) -> Tables:
     cells = steadied(made["cells"], made["transcripts"]).persist()
     latest = latest_of(cells).persist()
@@ -53,6 +73,8 @@ def _tables(
     changes = regressions.between_releases(latest)
     if several:
         changes = changes.unionByName(regressions.between_runs(cells))
+    if revised:
+        changes = changes.unionByName(regressions.between_revisions(latest))
     return {
         "runs": runs,
         "cells": latest,
@@ -68,6 +90,7 @@ def _tables(
         "fingerprints": _fingerprints(latest, made["transcripts"]),
         "positions": positions(latest),
         "deviations": deviations(latest),
+        "trends": trends(cells),
         "evidence": _evidence(latest, made["evidence"]),
         "frames": made["frames"].join(latest.select("run_id", "cell_no"), ["run_id", "cell_no"]),
     }

@@ -23,7 +23,9 @@ LINE = (
 
 # -- what identifies a cell, and with what it is compared ----------------------------------------
 CELL_KEY = ("run_id", "cell_no")
-CONTENT = ("case", "case_hash", "spec_hash", "server", "provider", "topology", "client")
+CONTENT = (
+    "case", "case_hash", "spec_hash", "server", "provider", "build", "topology", "client",
+)  # fmt: skip
 
 RUNS = columns("""
     run_id string
@@ -75,6 +77,7 @@ CELLS = columns("""
     case_hash string
     spec_hash string
     harness string
+    build string
     run_at string
     replay string
     server_log array<string>
@@ -252,6 +255,7 @@ COVERAGE = columns("""
     applies_from string
     revision_from int
     revision_to int
+    replaces string
     cases array<string>
     servers_run bigint
     verdicts map<string,bigint>
@@ -350,6 +354,16 @@ POSITIONS = columns("""
     servers array<string>
 """)
 
+TRENDS = columns("""
+    run_id string
+    started_at string
+    spec string
+    server string
+    provider string
+    verdict string
+    cells bigint
+""")
+
 DEVIATIONS = columns("""
     deviation string
     cases array<string>
@@ -372,4 +386,5 @@ REPORT: dict[str, Columns] = {
     "fingerprints": FINGERPRINTS,
     "positions": POSITIONS,
     "deviations": DEVIATIONS,
+    "trends": TRENDS,
 }

@@ -1,7 +1,7 @@
 """Opens Spark: in this process by default, or on a master or Spark Connect server that somebody runs.
 
 A report over one run is a small job, and most of what it costs is the virtual machine's start. The
-options below cut that to less than half (`benchmarks/reports_cost.py` shows it side by side), and
+options below cut that to less than half (`benchmarks/report_cost.py` shows it side by side), and
 leave alone what matters at scale: adaptive execution and generated code.
 """
 
@@ -14,9 +14,10 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from jetproof.errors import JetproofError
@@ -26,27 +27,39 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 INSTALL = "pip install 'jetproof[reports]'"
+INSTALL_CONNECT = "pip install 'jetproof[connect]'"
 DEFAULT_MASTER = "local[*]"
 ANSWER_SECONDS = 5.0
 WORKER_SECONDS = 90.0
 
+T = TypeVar("T")
+
 _QUIET = Path(__file__).with_name("log4j2.properties")
 _JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _PORTS = {"spark": 7077, "sc": 15002}
+_SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))  # a frame of HTTP/2 without content
 
 
 @contextlib.contextmanager
 def open_session(master: str | None = None, *, tuned: bool = True) -> Iterator[SparkSession]:
     """A session that is stopped at the end. `tuned=False` leaves Spark's defaults, to compare.
 
-    A session that this process has already is used as it is, and left open.
+    A session that this process has already is used as it is, and left open, unless another master
+    is asked for: Spark has one session a process.
     """
     wanted = master or DEFAULT_MASTER
+    must_answer(wanted)
     if (running := _running()) is not None:
+        here = running.conf.get("spark.master", None)
+        if master not in (None, here):
+            raise JetproofError(
+                f"this process has a Spark session on {here}, and cannot have one on {master}",
+                phase="start",
+                hint="stop that session first, or leave --master out",
+            )
         with explained(wanted):
             yield running
         return
-    must_answer(wanted)
     with _output_of_java() as said:
         spark = _start(wanted, tuned, said)
     try:
@@ -89,18 +102,29 @@ def _start(master: str, tuned: bool, said: IO[str]) -> SparkSession:
             f"reports need PySpark: {error}", phase="start", hint=INSTALL
         ) from error
     if master.startswith("sc://"):
-        builder = SparkSession.builder.remote(master)
+        builder, options = SparkSession.builder.remote(master), _query_options(master, tuned)
     else:
         builder = SparkSession.builder.master(master).appName("jetproof")
-        for name, value in _options(master, tuned, pyspark.__version__).items():
-            builder = builder.config(name, value)
+        options = _options(master, tuned, pyspark.__version__) | _query_options(master, tuned)
+    for name, value in options.items():
+        builder = builder.config(name, value)
     try:
         return builder.getOrCreate()
+    except ImportError as error:  # Spark Connect has dependencies of its own
+        raise JetproofError(
+            f"{master} needs more of PySpark: {first_line(error)}",
+            phase="start",
+            hint=INSTALL_CONNECT,
+        ) from error
     except Exception as error:  # Spark's errors have no ancestor in common over all its fronts
         said.seek(0)
-        more = "".join(said.readlines()[-3:]).strip()
+        told = [line for line in said if not line.startswith("WARNING")]
+        more = "".join(told[-3:]).strip()
+        # What Spark calls a session of an application that no master took.
+        stopped = "stopped SparkContext" in str(error)
+        why = "it did not take the application" if stopped else first_line(error)
         raise JetproofError(
-            f"no Spark session on {master}: {first_line(error)}" + (f"\n{more}" if more else ""),
+            f"no Spark session on {master}: {why}" + (f"\n{more}" if more else ""),
             phase="start",
             hint="look at the master's own log, or leave --master out to work in this process",
         ) from error
@@ -109,17 +133,24 @@ def _start(master: str, tuned: bool, said: IO[str]) -> SparkSession:
 def _options(master: str, tuned: bool, spark: str) -> dict[str, str]:
     java = find_java()
     jvm = [f"-Dlog4j2.configurationFile={_QUIET.as_uri()}"]
-    options = {"spark.sql.session.timeZone": "UTC", "spark.ui.showConsoleProgress": "false"}
+    options = {"spark.ui.showConsoleProgress": "false"}
     if tuned:
         jvm += [_JVM, archive_options(java, spark)]
         options |= {"spark.ui.enabled": "false", "spark.driver.memory": "2g"}
-        # Spark's own 200 are for data a thousand times as large; adaptive execution joins small ones.
-        parts = max(2, min(os.cpu_count() or 2, 8)) if master.startswith("local") else 32
-        options["spark.sql.shuffle.partitions"] = str(parts)
     if _is_here(master):
         # The name of this machine may resolve to an address that nothing listens on.
         options |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     return options | {"spark.driver.extraJavaOptions": " ".join(filter(None, jvm))}
+
+
+def _query_options(master: str, tuned: bool) -> dict[str, str]:
+    """What a session may say on a server that somebody else started, too."""
+    options = {"spark.sql.session.timeZone": "UTC"}
+    if tuned:
+        # Spark's own 200 are for data a thousand times as large; adaptive execution joins small ones.
+        parts = max(2, min(os.cpu_count() or 2, 8)) if master.startswith("local") else 32
+        options["spark.sql.shuffle.partitions"] = str(parts)
+    return options
 
 
 @contextlib.contextmanager
@@ -141,29 +172,39 @@ def _output_of_java() -> Iterator[IO[str]]:
 
 def must_work(spark: SparkSession, master: str, seconds: float = WORKER_SECONDS) -> None:
     """A master without free workers queues jobs for ever: find that out before the first one."""
-    failed: list[Exception] = []
-
-    def probe() -> None:
-        try:
-            spark.range(1).count()
-        except Exception as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=probe, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if thread.is_alive():
+    try:
+        within(seconds, lambda: spark.range(1).count())
+    except TimeoutError as error:
         with contextlib.suppress(Exception):
             spark.interruptAll()
         raise JetproofError(
             f"{master} took the job, but no worker began it within {seconds:.0f} s",
             phase="start",
             hint="does it have workers with a free core and 1 GB of memory?",
-        )
-    if failed:
+        ) from error
+    except Exception as error:
         raise JetproofError(
-            f"{master} cannot run a job: {first_line(failed[0])}", phase="start"
-        ) from failed[0]
+            f"{master} cannot run a job: {first_line(error)}", phase="start"
+        ) from error
+
+
+def within(seconds: float, work: Callable[[], T]) -> T:
+    """What `work` returns, or TimeoutError: Spark itself often waits without end."""
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        return done.result(seconds)
+    except TimeoutError:
+        if done.done():  # the work's own
+            raise
+        raise TimeoutError(f"no answer within {seconds:.0f} s") from None
 
 
 def must_answer(master: str) -> None:
@@ -176,7 +217,9 @@ def must_answer(master: str) -> None:
         try:
             address = urlsplit(f"//{place}")
             port = address.port or _PORTS[kind]
-            with socket.create_connection((address.hostname or "", port), ANSWER_SECONDS):
+            with socket.create_connection((address.hostname or "", port), ANSWER_SECONDS) as there:
+                if kind == "sc" and "use_ssl" not in place:
+                    _must_greet(there)
                 return
         except (OSError, ValueError) as error:
             failure = error
@@ -187,10 +230,25 @@ def must_answer(master: str) -> None:
     ) from failure
 
 
+def _must_greet(there: socket.socket) -> None:
+    """A Spark Connect server speaks HTTP/2, and so answers a client's first words with its own.
+
+    PySpark would wait for ever for one that does not, and once more when the process ends.
+    """
+    there.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _SETTINGS)
+    if there.recv(len(_SETTINGS))[3:4] != _SETTINGS[3:4]:
+        raise ValueError("something else than Spark Connect listens there")
+
+
 def _is_here(master: str) -> bool:
     here = r"spark://(127\.0\.0\.1|localhost|\[::1\]):"
     return master.startswith("local") or re.match(here, master) is not None
 
 
 def first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+    """The line that says what happened; of an error in Java it is the second, and its cause."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    java = len(lines) > 1 and lines[0].startswith("An error occurred while calling")
+    causes = [line.partition("Caused by: ")[2] for line in lines if "Caused by: " in line]
+    why = f" ({causes[-1][:300]})" if causes else ""
+    return lines[java].removeprefix(": ")[:300] + why

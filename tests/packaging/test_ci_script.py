@@ -99,7 +99,8 @@ def root_machine(machine: Machine) -> Machine:
     machine.stub("docker", "[[ -e $CALLS.up ]] && echo 29.0 || exit 1")
     machine.stub("dockerd", ENGINE)
     machine.stub("iptables", "exit 0")
-    machine.stub("chromium", "exit 0")
+    for tool in ("chromium", "java"):
+        machine.stub(tool, "exit 0")
     packages = machine.bin.with_name("packages")
     packages.mkdir()
     for name in ("dockerd", "iptables"):

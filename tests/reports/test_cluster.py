@@ -1,15 +1,20 @@
-"""A real standalone master with two workers on loopback: the same tables, also if one worker dies."""
+"""Spark elsewhere: a real master with two workers on loopback, and a Spark Connect server.
+
+Both give the tables that this process gives, also if one of the workers dies.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,139 +25,209 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'je
 
 import pyarrow.parquet as pq
 
+from jetproof_reports.build import rows_of
+
 SECONDS = 300
+HERE = "127.0.0.1"
+# The processes live for a few seconds: what pays off later costs more than it brings.
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+DEFAULTS = f"""
+spark.executor.extraJavaOptions {BRIEF}
+spark.shuffle.io.retryWait 200ms
+"""
+# One session for several reports: an order a line, a line back when it is done.
+DRIVER = """
+import json, sys
+from pathlib import Path
+from jetproof_reports.build import build
+from jetproof_reports.session import open_session
+
+with open_session(sys.argv[1]) as spark:
+    for line in sys.stdin:
+        runs, out = json.loads(line)
+        build([Path(run) for run in runs], Path(out), spark=spark)
+        print("done", flush=True)
+"""
+
+Rows = list[dict[str, Any]]
 
 
 @dataclass(slots=True)
-class Cluster:
+class Processes:
     """Processes in groups of their own, so that a worker dies with its executors."""
 
     folder: Path
-    master: str = ""
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "SPARK_CONF_DIR": str(self.folder), "SPARK_LOCAL_IP": HERE}
 
     def start(self, name: str, *arguments: str) -> None:
+        """One of Spark's own programs."""
         import pyspark
 
         home = Path(pyspark.__file__).parent
+        (self.folder / "spark-defaults.conf").write_text(DEFAULTS)
+        more = {
+            "SPARK_HOME": str(home),
+            "SPARK_LOCAL_DIRS": str(self.folder / name),
+            "SPARK_DAEMON_JAVA_OPTS": BRIEF,
+            "SPARK_SUBMIT_OPTS": BRIEF,
+        }
         with (self.folder / f"{name}.log").open("wb") as log:
-            process = subprocess.Popen(
-                [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{arguments[0]}",
-                 "--host", "127.0.0.1", *arguments[1:]],
+            self.running[name] = subprocess.Popen(
+                [
+                    str(home / "bin" / "spark-class"),
+                    f"org.apache.spark.deploy.{arguments[0]}",
+                    *arguments[1:],
+                ],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                env={
-                    **os.environ,
-                    "SPARK_HOME": str(home),
-                    "SPARK_LOCAL_IP": "127.0.0.1",
-                    "SPARK_LOCAL_DIRS": str(self.folder / name),
-                },
-            )  # fmt: skip
-        self.processes.append(process)
+                preexec_fn=die_with_parent,
+                env={**self.environment, **more},
+            )
 
     def wait_for(self, name: str, text: str) -> None:
         path, deadline = self.folder / f"{name}.log", time.monotonic() + SECONDS
         while text not in path.read_text(errors="replace"):
             assert time.monotonic() < deadline, path.read_text(errors="replace")[-2000:]
-            time.sleep(0.1)
+            assert self.running[name].poll() is None, path.read_text(errors="replace")[-2000:]
+            time.sleep(0.05)
 
-    def kill(self, process: subprocess.Popen[bytes]) -> None:
+    def kill(self, name: str) -> None:
+        process = self.running.pop(name)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
+    def __enter__(self) -> Processes:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in list(self.running):
+            self.kill(name)
+
+
+def die_with_parent() -> None:
+    """In a child: should the tests be killed, nothing of them stays."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
 
 @pytest.fixture(scope="module")
-def cluster(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    made = Cluster(tmp_path_factory.mktemp("cluster"))
-    port, page = _free_port(), _free_port()
-    made.master = f"spark://127.0.0.1:{port}"
-    try:
-        made.start("master", "master.Master", "--port", str(port), "--webui-port", str(page))
+def cluster(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    """A master, two workers of one core each, and a driver that waits for orders."""
+    with Processes(tmp_path_factory.mktemp("cluster")) as made:
+        port, page = str(_free_port()), str(_free_port())
+        master = f"spark://{HERE}:{port}"
+        made.start("master", "master.Master", "--host", HERE, "--port", port, "--webui-port", page)
         made.wait_for("master", "I have been elected leader")
         for name in ("one", "two"):
-            work = str(made.folder / f"work-{name}")
             made.start(
-                name, "worker.Worker", "--cores", "1", "--memory", "1g", "--work-dir", work,
-                "--webui-port", str(_free_port()), made.master,
+                name, "worker.Worker", "--host", HERE, "--cores", "1", "--memory", "1g",
+                "--work-dir", str(made.folder / f"work-{name}"), "--webui-port",
+                str(_free_port()), master,
             )  # fmt: skip
         for name in ("one", "two"):
             made.wait_for(name, "Successfully registered with master")
+        with (made.folder / "driver.err").open("wb") as errors:
+            made.running["driver"] = subprocess.Popen(
+                [sys.executable, "-c", DRIVER, master],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+                preexec_fn=die_with_parent,
+                env=made.environment,
+            )
         yield made
-    finally:
-        for process in made.processes:
-            made.kill(process)
+
+
+def order(cluster: Processes, runs: Sequence[Path], out: Path) -> None:
+    """Have the driver write a report."""
+    driver = cluster.running["driver"]
+    assert driver.stdin is not None
+    driver.stdin.write(json.dumps([[str(run) for run in runs], str(out)]).encode() + b"\n")
+    driver.stdin.flush()
+
+
+def wait_until_done(cluster: Processes) -> None:
+    driver = cluster.running["driver"]
+    assert driver.stdout is not None
+    said = driver.stdout.readline()
+    assert said == b"done\n", (cluster.folder / "driver.err").read_text(errors="replace")
 
 
 def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    with socket.create_server((HERE, 0)) as server:
         port: int = server.getsockname()[1]
         return port
 
 
-def start_report(
-    runs: Sequence[Path], out: Path, history: Path, *more: str
-) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "jetproof.cli", "report", *map(str, runs), "--out", str(out),
-         "--history", str(history), *more],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )  # fmt: skip
+def in_order(tables: Mapping[str, Rows]) -> dict[str, Rows]:
+    """Rows in an order that does not depend on who computed them."""
+    return {name: sorted(rows, key=repr) for name, rows in tables.items()}
 
 
-def tables_in(out: Path) -> dict[str, list[dict[str, Any]]]:
-    """Every table, in an order that does not depend on who computed it."""
-    return {
-        path.stem: sorted(pq.read_table(path).to_pylist(), key=repr)
-        for path in (out / "tables").glob("*.parquet")
-    }
+def tables_in(out: Path) -> dict[str, Rows]:
+    files = (out / "tables").glob("*.parquet")
+    return in_order({path.stem: rows_of(pq.read_table(path)) for path in files})
 
 
-@pytest.fixture(scope="module")
-def expected(
-    java: None, three_runs: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, list[dict[str, Any]]]:
-    """The tables as two threads of this machine compute them."""
-    out = tmp_path_factory.mktemp("local")
-    report = start_report(three_runs, out, out / "history", "--master", "local[2]")
-    said, _ = report.communicate(timeout=SECONDS)
-    assert report.returncode == 0, said
-    return tables_in(out)
-
-
-def test_a_standalone_master_gives_the_same_tables(
-    cluster: Cluster,
-    three_runs: Sequence[Path],
-    expected: dict[str, list[dict[str, Any]]],
-    tmp_path: Path,
+def test_a_standalone_master_with_two_workers_gives_the_same_tables(
+    cluster: Processes, three_runs: Sequence[Path], tables: dict[str, Rows], tmp_path: Path
 ) -> None:
-    out = tmp_path / "out"
-    report = start_report(three_runs, out, tmp_path / "history", "--master", cluster.master)
-    said, _ = report.communicate(timeout=SECONDS)
-    assert report.returncode == 0, said
-    assert tables_in(out) == expected
-    assert expected["matrix"]
+    order(cluster, three_runs, tmp_path / "out")
+    wait_until_done(cluster)
+    assert tables_in(tmp_path / "out") == in_order(tables)
+    assert tables["matrix"]
+    for name in ("one", "two"):
+        cluster.wait_for(name, "Asked to launch executor")
 
 
 def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
-    cluster: Cluster,
-    three_runs: Sequence[Path],
-    expected: dict[str, list[dict[str, Any]]],
-    tmp_path: Path,
+    cluster: Processes, three_runs: Sequence[Path], tables: dict[str, Rows], tmp_path: Path
 ) -> None:
-    out, history = tmp_path / "out", tmp_path / "history"
-    report = start_report(three_runs, out, history, "--master", cluster.master)
+    out = tmp_path / "out"
+    order(cluster, three_runs, out)
     # The first derived table is there and the others are not: executors hold parts of the work.
     deadline = time.monotonic() + SECONDS
-    while not any(history.glob("new-*/cells/_SUCCESS")):
-        assert report.poll() is None, report.communicate()[0]
-        assert time.monotonic() < deadline, report.communicate()[0]
-        time.sleep(0.05)
-    assert not any(history.glob("run_id=*/derived-*"))
-    cluster.kill(cluster.processes[-1])
-    said, _ = report.communicate(timeout=SECONDS)
-    assert report.returncode == 0, said
-    assert tables_in(out) == expected
+    while not any(out.glob("runs-*/new-*/cells/_SUCCESS")):
+        assert cluster.running["driver"].poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert not any(out.glob("runs-*/run_id=*/derived-*"))
+    cluster.kill("two")
+    cluster.wait_for("master", "Telling app of lost executor")
+    wait_until_done(cluster)
+    assert tables_in(out) == in_order(tables)
+
+
+def test_a_spark_connect_server_gives_the_same_tables(
+    java: None, three_runs: Sequence[Path], tables: dict[str, Rows], tmp_path: Path
+) -> None:
+    pytest.importorskip("grpc", reason="grpcio is not installed: pip install 'jetproof[connect]'")
+    port, out = _free_port(), tmp_path / "out"
+    options = {
+        "spark.connect.grpc.binding.address": HERE,
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.ui.enabled": "false",
+    }
+    with Processes(tmp_path) as server:
+        server.start(
+            "connect", "SparkSubmit", "--master", "local[2]",
+            *(f"--conf={name}={value}" for name, value in options.items()),
+            "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal",
+        )  # fmt: skip
+        server.wait_for("connect", "Spark Connect server started")
+        done = subprocess.run(
+            [sys.executable, "-m", "jetproof.cli", "report", *map(str, three_runs),
+             "--out", str(out), "--master", f"sc://{HERE}:{port}"],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert tables_in(out) == in_order(tables)

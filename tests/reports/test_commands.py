@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from jetproof.cli import main
 from jetproof.data import fixtures_dir
 from jetproof.events import CaseFinished
 from jetproof.model.verdict import Verdict
+from jetproof_reports.history import History
 
 from .samples import make_cell, run_of, write_run
 
@@ -56,27 +58,36 @@ def test_report_writes_the_page_the_summary_the_badge_and_the_tables(
     tables = document["tables"]
     assert isinstance(tables, dict)
     assert {path.stem for path in (tmp_path / "out" / "tables").iterdir()} == set(tables)
-    assert not any((tmp_path / "out").glob("runs-*")), "what was kept for this report is gone"
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "report.html", "summary.md", "badge.json", "tables",
+    }, "what was kept for this report is gone"  # fmt: skip
 
 
-def test_report_of_a_history_reads_every_run_it_keeps(
-    spark: object, jetproof: Command, three_runs: Sequence[Path], tmp_path: Path
+def test_report_of_a_history_adds_a_run_and_reads_every_run_it_keeps(
+    jetproof: Command, derived: Path, three_runs: Sequence[Path], tmp_path: Path
 ) -> None:
     history, out = tmp_path / "history", tmp_path / "out"
-    assert jetproof("report", *three_runs[:2], "--history", history, "--out", out)[0] == 0
-    code, said, _ = jetproof("report", "--history", history, "--out", out)
+    shutil.copytree(derived, history)
+    History(history).remove("20261116T030000Z-000003")
+    code, said, _ = jetproof("report", three_runs[2], "--history", history, "--out", out)
     assert code == 0
-    assert said.startswith("report of 2 runs, 32 cells\n")
+    assert said.startswith("report of 3 runs, 32 cells\n")
+    assert all(any(run.folder.glob("derived-*/cells")) for run in History(history).runs())
+
+
+@pytest.fixture
+def derived(tables: object, kept: tuple[History, object]) -> Path:
+    """A history of three runs with what was derived from them."""
+    return kept[0].folder
 
 
 def test_diff_tells_what_differs_and_fails_if_something_broke(
-    spark: object, jetproof: Command, three_runs: Sequence[Path], tmp_path: Path
+    jetproof: Command, derived: Path
 ) -> None:
-    a, b = (f"{three_runs[0]}@{server}" for server in ("2.12.8", "2.14.0"))
-    code, out, _ = jetproof("diff", a, b, "-v")
+    code, out, _ = jetproof("diff", "2.12.8", "2.14.0", "--history", derived)
     assert code == 0
     assert "1 fixed, 1 changed-position, 1 changed-on-the-wire, 1 new" in out
-    code, out, _ = jetproof("diff", b, a, "--json")
+    code, out, _ = jetproof("diff", "2.14.0", "2.12.8", "--history", derived, "--json")
     assert code == 1
     document = conforms("diff", out)
     assert document["exit_code"] == 1
@@ -91,11 +102,8 @@ def test_diff_tells_what_differs_and_fails_if_something_broke(
     }
 
 
-def test_diff_shows_the_lines_of_the_wire_that_differ(
-    spark: object, jetproof: Command, three_runs: Sequence[Path]
-) -> None:
-    run = three_runs[0]
-    _, out, _ = jetproof("diff", f"{run}@2.12.0", f"{run}@2.12.8", "-v")
+def test_diff_shows_the_lines_of_the_wire_that_differ(jetproof: Command, derived: Path) -> None:
+    _, out, _ = jetproof("diff", "2.12.0", "2.12.8", "--history", derived, "-v")
     assert '-1 < MSG <inbox> {"stream":"stream_<id>","seq":1}' in out
     assert '+1 < MSG <inbox> {"stream":"stream_<id>","seq":1,"domain":"hub"}' in out
 

@@ -131,3 +131,83 @@ def test_error_codes(tables: Tables, ask: Ask) -> None:
         told, key=repr
     )
     assert told
+
+
+def test_regressions_from_release_to_release(tables: Tables, ask: Ask) -> None:
+    told = ask(f"""{NEWEST}, steps as (
+            select "case", server, verdict, reason, cast(position as varchar) as position,
+                lag(server) over w as before, lag(verdict) over w as verdict_before,
+                lag(reason) over w as reason_before,
+                lag(cast(position as varchar)) over w as position_before,
+                verdict in ('fail', 'stale', 'known', 'warn') as broken,
+                lag(verdict in ('fail', 'stale', 'known', 'warn')) over w as broken_before
+            from newest window w as (partition by "case", topology, client, provider
+                order by release_key)
+        )
+        select * from (
+            select "case", before, server, case
+                when verdict in ('n/a', 'error') and verdict_before in ('n/a', 'error') then null
+                when verdict_before in ('n/a', 'error') then 'new'
+                when verdict in ('n/a', 'error') then 'gone'
+                when broken and not broken_before then 'new-failure'
+                when broken_before and not broken then 'fixed'
+                when broken and (verdict <> verdict_before or reason <> reason_before)
+                    then 'changed-reason'
+                when verdict <> verdict_before or position <> position_before
+                    then 'changed-position'
+            end as kind from steps where before is not null
+        ) where kind is not null
+    """)
+    rows = [row for row in tables["regressions"] if row["kind"] != "changed-on-the-wire"]
+    assert sorted_rows(rows, "case", "side_a", "side_b", "kind") == sorted(told, key=repr)
+    assert {row[3] for row in told} == {"fixed", "changed-position", "new"}
+
+
+def test_trends(tables: Tables, ask: Ask) -> None:
+    told = ask("""
+        select run_id, run_at, spec, server, verdict, count(*) from (
+            select * from cells qualify row_number() over (
+                partition by run_id, "case", spec_revision, topology, client, provider, server
+                order by attempt desc
+            ) = 1
+        ) group by all
+    """)
+    names = ("run_id", "started_at", "spec", "server", "verdict", "cells")
+    assert sorted_rows(tables["trends"], *names) == sorted(told, key=repr)
+
+
+def test_positions_and_deviations(tables: Tables, ask: Ask) -> None:
+    told = ask(f"""{NEWEST}
+        select "case", entry.key, entry.value, list(server order by release_key) from (
+            select "case", server, release_key, unnest(map_entries(position)) as entry from newest
+            where verdict not in ('n/a', 'error')
+        ) group by all
+    """)
+    assert sorted_rows(tables["positions"], "case", "name", "value", "servers") == sorted(
+        told, key=repr
+    )
+    told = ask(f"""{NEWEST}
+        select deviation, list(server order by release_key), min(reason) from newest
+        where deviation is not null group by all
+    """)
+    assert sorted_rows(tables["deviations"], "deviation", "servers", "reason") == sorted(
+        told, key=repr
+    )
+    assert told
+
+
+def test_fields_seen(tables: Tables, ask: Ask) -> None:
+    told = ask("""
+        select name, count(*), list_sort(list(distinct server)) from (
+            select server, unnest(list_distinct(
+                regexp_extract_all(payload, '"([A-Za-z_][A-Za-z0-9_.-]*)":', 1))) as name
+            from frames where direction = '<' and payload like '{%'
+        ) group by 1
+    """)
+    ours = [
+        (row["name"], row["count"], sorted(row["servers"]))
+        for row in tables["coverage_fields"]
+        if row["where"] == "json"
+    ]
+    assert sorted(ours) == sorted(told)
+    assert told

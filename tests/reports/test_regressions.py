@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +19,11 @@ from .samples import CLAUSES, SUITE, make_cell, make_clause, write_run
 pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'jetproof[reports]'")
 
 from jetproof_reports.diff import choose, differences, gathered, parse_side
+from jetproof_reports.history import History
 from jetproof_reports.reading import read_sources
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 Told = dict[str, dict[str, Any]]
 Differ = Callable[[str, str], Told]
@@ -30,19 +32,33 @@ Differ = Callable[[str, str], Told]
 @pytest.fixture
 def differ(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Differ:
     """The rows between two sides, by case; sides are named as on the command line."""
-    from pyspark.sql.functions import lit
-
     monkeypatch.chdir(tmp_path)
 
     def run(a: str, b: str) -> Told:
         with gathered(parse_side(a), parse_side(b), None) as (kept, side_a, side_b):
             chosen = choose(side_a, kept), choose(side_b, kept)
-            cells = read_sources(spark, [run.folder for run in kept]).cells
-            # These runs have no frames.
-            rows = differences(cells.withColumn("fingerprint", lit(None).cast("string")), *chosen)
+            rows = differences(unmarked(spark, [run.folder for run in kept]), *chosen)
         return {row["case"].removeprefix(f"{SUITE}::"): row for row in rows}
 
     return run
+
+
+@pytest.fixture
+def marked(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], DataFrame]:
+    """The cells of a run folder."""
+    monkeypatch.chdir(tmp_path)
+    history = History(tmp_path / "history")
+    return lambda folder: unmarked(spark, [history.add(Path(folder)).folder])
+
+
+def unmarked(spark: SparkSession, folders: Sequence[Path]) -> DataFrame:
+    """Cells whose runs have no frames."""
+    from pyspark.sql.functions import lit
+
+    cells = read_sources(spark, folders).cells
+    return cells.withColumn("fingerprint", lit(None).cast("string"))
 
 
 def outcomes(server: str, **verdicts: Verdict) -> list[CaseFinished]:
@@ -125,6 +141,52 @@ def test_a_changed_sentence_is_told_from_a_changed_case(differ: Differ) -> None:
         "law": ["spec"],
         "case": ["case"],
     }
+
+
+def test_two_revisions_in_one_run(differ: Differ, spark: SparkSession) -> None:
+    seven = make_cell("x", "2.14.0", Verdict.FAIL, spec_revision=7)
+    ten = replace(seven, spec_revision=10, verdict=Verdict.PASS)
+    alike = make_cell("y", "2.14.0", Verdict.PASS, spec_revision=7)
+    cells = (seven, ten, alike, replace(alike, spec_revision=10))
+    write("a", [CaseFinished(cell) for cell in cells])
+    told = differ("a@adr-50@7", "a@adr-50@10")
+    assert {name: (row["kind"], row["what_moved"]) for name, row in told.items()} == {
+        "x": ("fixed", ["spec"])
+    }
+
+
+def test_in_a_report_each_revision_is_compared_with_the_one_before(
+    marked: Callable[[str], DataFrame],
+) -> None:
+    from jetproof_reports.tables.regressions import between_revisions
+
+    cells = [
+        make_cell("x", server, verdict, spec_revision=revision)
+        for server in ("2.12.0", "2.14.0")
+        for revision, verdict in ((7, Verdict.FAIL), (8, Verdict.FAIL), (10, Verdict.PASS))
+    ]
+    write("a", [CaseFinished(cell) for cell in cells])
+    rows = between_revisions(marked("a")).toArrow().to_pylist()
+    told = [(row["side_a"], row["side_b"], row["server_b"], row["kind"]) for row in rows]
+    assert sorted(told) == [
+        ("adr-50@8", "adr-50@10", "2.12.0", "fixed"),
+        ("adr-50@8", "adr-50@10", "2.14.0", "fixed"),
+    ]
+
+
+def test_another_build_of_a_version_and_another_harness_have_moved(differ: Differ) -> None:
+    def edited(folder: str, **more: Any) -> None:
+        path = Path(folder) / "run.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | more))
+
+    built = [{"target": "2.14.0", "build": build} for build in ("one", "two")]
+    for name, verdict in (("a", Verdict.PASS), ("b", Verdict.FAIL), ("c", Verdict.PASS)):
+        write(name, outcomes("2.14.0", x=verdict))
+    edited("a", targets=built[:1])
+    edited("b", targets=built[1:])
+    edited("c", targets=built[1:], harness_hash="another")
+    assert differ("a", "b")["x"]["what_moved"] == ["server"]
+    assert differ("b", "c")["x"]["what_moved"] == ["harness"]
 
 
 def test_a_retry_counts_with_its_last_attempt(differ: Differ) -> None:

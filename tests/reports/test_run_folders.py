@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from jetproof.errors import JetproofError
-from jetproof.model.verdict import Verdict
+from jetproof.events import CaseFinished
+from jetproof.model.verdict import Check, FrameRecord, Verdict
 
-from .samples import CaseFinished, every_case, make_cell, run_of, write_run
+from .samples import SERVERS, every_case, make_cell, run_of, write_run
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'jetproof[reports]'")
 
@@ -73,6 +74,54 @@ def test_every_attempt_of_a_cell_is_kept(tmp_path: Path, kept: Path) -> None:
     cells = [make_cell("x", "2.12.0", Verdict.FAIL, attempt=n) for n in (1, 2)]
     compact(write_run(tmp_path / "run", [CaseFinished(cell) for cell in cells]), kept)
     assert [cell["attempt"] for cell in rows(kept, "cells")] == [1, 2]
+
+
+@pytest.fixture
+def revised(tmp_path: Path) -> Path:
+    """One case, judged by two revisions in one run."""
+    cells = [make_cell("x", "2.14.0", Verdict.PASS, spec_revision=n) for n in (7, 10)]
+    frames = [FrameRecord(1.0, "<", "main", "MSG", subject=f"r{c.spec_revision}") for c in cells]
+    checks = [Check("1", "request", f"r{c.spec_revision}", True, "so", None) for c in cells]
+    outcomes = [
+        CaseFinished(cell, (check,), (frame,))
+        for cell, check, frame in zip(cells, checks, frames, strict=True)
+    ]
+    return write_run(tmp_path / "revised", outcomes)
+
+
+def test_a_case_judged_by_two_revisions_is_two_cells(revised: Path, kept: Path) -> None:
+    compact(revised, kept)
+    revisions = {cell["cell_no"]: cell["spec_revision"] for cell in rows(kept, "cells")}
+    assert sorted(revisions.values()) == [7, 10]
+    for table, name in (("checks", "path"), ("frames", "subject")):
+        told = {revisions[row["cell_no"]]: row[name] for row in rows(kept, table)}
+        assert told == {7: "r7", 10: "r10"}
+
+
+def test_rows_that_do_not_say_their_revision_are_those_of_an_older_run(
+    run: Path, kept: Path
+) -> None:
+    for journal in ("checks", "frames"):
+        path = run / f"{journal}.jsonl"
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        for line in lines:
+            del line["spec_revision"]
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    row = compact(run, kept)
+    assert row["frames"] == len(lines)
+    assert row["checks"] > 0
+
+
+def test_a_cell_knows_its_harness_and_its_build_by_content(run: Path, kept: Path) -> None:
+    targets = [{"target": server, "build": f"of-{server}"} for server in SERVERS[:2]]
+    change(run / "run.json", targets=targets, jetproof="1.2.3", harness_hash="abc")
+    compact(run, kept)
+    cells = rows(kept, "cells")
+    assert {cell["harness"] for cell in cells} == {"1.2.3 abc"}
+    assert {(cell["target"], cell["build"]) for cell in cells} == {
+        *((server, f"of-{server}") for server in SERVERS[:2]),
+        *((server, None) for server in SERVERS[2:]),
+    }
 
 
 @pytest.mark.parametrize("journal", ["cells", "checks", "frames"])
@@ -158,8 +207,6 @@ def test_a_journal_with_other_types_is_refused(run: Path, kept: Path) -> None:
 
 
 def test_payloads_that_are_not_text_and_hostile_text_survive(tmp_path: Path, kept: Path) -> None:
-    from jetproof.model.verdict import FrameRecord
-
     hostile = "\u2028\u202e</script><script>alert(1)</script>\x00\x1b[2J"
     frames = (
         FrameRecord(1.0, "<", "main", "MSG", payload=b"\xff\x00\xfe"),

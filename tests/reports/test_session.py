@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 from collections.abc import Callable
@@ -11,8 +12,8 @@ from typing import Any
 import pytest
 
 from jetproof.errors import JetproofError
-from jetproof_reports import java
-from jetproof_reports.session import must_answer, must_work, open_session
+from jetproof_reports import java, session
+from jetproof_reports.session import first_line, must_answer, must_work, open_session, within
 
 Install = Callable[[str], Path]
 
@@ -118,9 +119,62 @@ def test_a_master_that_does_not_answer_is_told_before_anything_starts(kind: str)
     assert master in told.value.message
 
 
+def test_a_process_with_a_session_cannot_have_one_on_another_master(spark: object) -> None:
+    with open_session("local[2]") as again:
+        assert again is spark
+    with (
+        pytest.raises(JetproofError, match=r"has a Spark session on local\[2\]") as told,
+        open_session("local[3]"),
+    ):
+        pass
+    assert told.value.phase == "start"
+
+
 def test_a_master_that_is_no_address_is_told() -> None:
     with pytest.raises(JetproofError, match="does not answer"):
         must_answer("spark://127.0.0.1:many")
+
+
+@pytest.mark.parametrize("words", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
+def test_what_listens_and_is_no_spark_connect_server_is_told(
+    words: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "ANSWER_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+
+        def serve() -> None:
+            with other.accept()[0] as client:
+                client.sendall(words)
+                with contextlib.suppress(ConnectionError):
+                    while client.recv(1024):
+                        pass
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(JetproofError, match="does not answer"):
+            must_answer(f"sc://127.0.0.1:{other.getsockname()[1]}")
+        thread.join()
+
+
+def test_what_waits_too_long_is_left_and_what_fails_fails() -> None:
+    free = threading.Event()
+    with pytest.raises(TimeoutError, match="no answer within 0 s"):
+        within(0.05, free.wait)
+    free.set()
+    assert within(60, lambda: "done") == "done"
+    with pytest.raises(ZeroDivisionError):
+        within(60, lambda: 1 // 0)
+
+
+def test_of_an_error_in_java_the_line_is_told_that_says_what_happened() -> None:
+    error = RuntimeError(
+        "An error occurred while calling o1.x.\n: java.io.IOException: gone\n\tat y"
+    )
+    assert first_line(error) == "java.io.IOException: gone"
+    error = RuntimeError(
+        f"{error}\nCaused by: it fell\n\tat y\nCaused by: java.lang.Gravity\n\tat z"
+    )
+    assert first_line(error) == "java.io.IOException: gone (java.lang.Gravity)"
 
 
 def test_one_of_several_masters_is_enough() -> None:

@@ -197,6 +197,25 @@ def test_latency_has_percentiles_for_each_case_step_and_server(tables: Tables) -
         assert row["exact"]
 
 
+def test_trends_count_the_cells_of_each_run_by_verdict(tables: Tables) -> None:
+    rows = tables["trends"]
+    assert len({row["run_id"] for row in rows}) == 3
+    assert {row["started_at"] for row in rows if row["run_id"].startswith("20261116T02")} == {
+        "2026-11-16T02:00:00.000Z"
+    }
+    newest = [row for row in rows if row["run_id"] == "20261116T030000Z-000003"]
+    told = {(row["server"], row["verdict"]): row["cells"] for row in newest}
+    assert {key: count for key, count in told.items() if key[0] in ("2.12.8", "2.14.0")} == {
+        ("2.12.8", "pass"): 5,
+        ("2.12.8", "known"): 1,
+        ("2.12.8", "position"): 1,
+        ("2.12.8", "n/a"): 1,
+        ("2.14.0", "pass"): 7,
+        ("2.14.0", "position"): 1,
+    }
+    assert {(row["spec"], row["provider"]) for row in rows} == {("adr-50", "embedded")}
+
+
 def test_positions_are_told_by_value_with_the_releases_that_take_them(tables: Tables) -> None:
     taken = {(row["name"], row["value"]): row["servers"] for row in tables["positions"]}
     assert taken == {

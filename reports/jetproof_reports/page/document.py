@@ -12,6 +12,7 @@ places without a cell do not count. Evidence is filed by it.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from jetproof.errors import JetproofError
@@ -29,7 +30,7 @@ from jetproof_reports.page.plain import (
     text,
     texts,
 )
-from jetproof_reports.page.views import tables_of
+from jetproof_reports.page.views import REFERENCE, tables_of
 
 FORMAT = 1
 NO_CELL = " "
@@ -73,7 +74,7 @@ class _Maker:
         self.more = _newest(tables)
         self.columns = sorted(
             {(_release(row), text(row.get("server")), _provider(row)) for row in self.matrix},
-            key=lambda column: (column[2] == "reference", *column),
+            key=lambda column: (column[2] == REFERENCE, *column),
         )
         self.rows = sorted({_row_key(row) for row in self.matrix}, key=_row_order)
         self.numbers: dict[Key, int] = {}
@@ -135,7 +136,8 @@ class _Maker:
                 {"name": verdict.value, "code": code, "symbol": symbol}
                 for verdict, (code, symbol) in LOOKS.items()
             ],
-            "counts": dict(Counter(text(row.get("verdict")) for row in self.matrix)),
+            "counts": _counted(row for row in self.matrix if _provider(row) != REFERENCE),
+            "reference_counts": _counted(row for row in self.matrix if _provider(row) == REFERENCE),
             "columns": [{"server": server, "provider": made} for _, server, made in self.columns],
             "rows": {
                 "case": [of[2] for of in self.rows],
@@ -231,6 +233,10 @@ def _release(row: Row) -> int:
 
 def _provider(row: Row) -> str:
     return text(row.get("provider")) or "embedded"
+
+
+def _counted(rows: Iterable[Row]) -> dict[str, int]:
+    return dict(Counter(text(row.get("verdict")) for row in rows))
 
 
 def _code(row: Row) -> str:

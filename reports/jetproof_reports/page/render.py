@@ -24,8 +24,8 @@ SIZE_LIMIT = 3_000_000
 """Bytes. A page beyond it has its transcripts and logs shortened, and says so."""
 
 SCRIPTS = (
-    "dom", "store", "compare", "state", "filters", "grid", "sequence", "diff", "evidence", "lists",
-    "regressions", "coverage", "history", "main",
+    "dom", "store", "compare", "state", "filters", "folding", "grid", "sequence", "diff",
+    "evidence", "lists", "regressions", "revisions", "coverage", "history", "trends", "main",
 )  # fmt: skip
 
 

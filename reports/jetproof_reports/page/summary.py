@@ -9,6 +9,7 @@ from typing import Any
 
 from jetproof.model.verdict import Verdict
 from jetproof_reports.page.plain import Plain
+from jetproof_reports.page.views import REFERENCE
 
 NAMED = 20
 """How many failing cells the summary names; the page has all."""
@@ -28,6 +29,7 @@ def summary_markdown(document: Mapping[str, Any]) -> str:
         f"## Jetproof: {_headline(head)}",
         *_warnings(head),
         _by_release(head),
+        *_reference(head),
         *_failing(head),
         *_coverage(tables.get("coverage")),
         *_deviations(tables.get("deviations")),
@@ -54,7 +56,7 @@ def badge(document: Mapping[str, Any]) -> Plain:
 
 
 def _headline(head: Plain) -> str:
-    cases, releases = len(head["grid"]), len(head["columns"])
+    cases, releases = len(head["grid"]), len(_releases(head))
     counts = head["counts"]
     failing = sum(counts.get(name, 0) for name in ("fail", "stale"))
     told = [f"{_counted(cases, 'case')} on {_counted(releases, 'release')}"]
@@ -90,10 +92,28 @@ def _by_release(head: Plain) -> str:
         ["Release", *(f"{look['symbol']} {look['name']}" for look in looks)],
         ["---", *("---:" for _ in looks)],
     ]
-    for place, column in enumerate(head["columns"]):
+    for place, column in _releases(head):
         counts = Counter(letters[place] for letters in head["grid"])
         rows.append([escaped(_name(column)), *(str(counts[look["code"]] or "·") for look in looks)])
     return _table(rows)
+
+
+def _releases(head: Plain) -> list[tuple[int, Plain]]:
+    """Columns by their place, without those of the reference layer."""
+    columns = enumerate(head["columns"])
+    return [(place, column) for place, column in columns if column["provider"] != REFERENCE]
+
+
+def _reference(head: Plain) -> list[str]:
+    counts = head["reference_counts"]
+    if not counts:
+        return []
+    told = ", ".join(
+        f"{counts[look['name']]:,} {look['name']}"
+        for look in head["verdicts"]
+        if counts.get(look["name"])
+    )
+    return [f"Apart from that, the reference layer: {told}. It counts as no release's conformance."]
 
 
 def _failing(head: Plain) -> list[str]:
@@ -110,12 +130,13 @@ def _failing(head: Plain) -> list[str]:
 
 def _alarms(head: Plain) -> Iterator[tuple[str, str, str, str]]:
     names = {look["code"]: look["name"] for look in head["verdicts"]}
+    releases = {place for place, _ in _releases(head)}
     number = 0
     for row, letters in enumerate(head["grid"]):
         for place, letter in enumerate(letters):
             if letter == " ":
                 continue
-            if names[letter] in _ALARMS:
+            if names[letter] in _ALARMS and place in releases:
                 case = head["rows"]["case"][row]
                 reason = head["reasons"][head["cells"]["reason"][number]]
                 yield case, names[letter], reason, _name(head["columns"][place])

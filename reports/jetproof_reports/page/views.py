@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from jetproof_reports.page.plain import Plain, Row, Tables, number, pairs, rows_of, text, texts
+from jetproof_reports.page.plain import (
+    Plain,
+    Pool,
+    Row,
+    Tables,
+    number,
+    pairs,
+    rows_of,
+    text,
+    texts,
+)
 
 SLOWEST = 400
 """How many steps the latency view shows; a matrix has hundreds of thousands."""
 
 CHANGES = 20_000
+RUNS = 60
+"""How many runs the trends reach back."""
+
 GIVEN = "given"
+REFERENCE = "reference"
+"""The provider whose cells stand apart: they count as no release's conformance."""
+
 _COVERAGE = (
     "clause", "spec", "section", "level", "status", "actor", "text", "applies_from",
-    "revision_from", "revision_to", "servers_run", "covered", "reference",
+    "revision_from", "revision_to", "replaces", "servers_run", "covered", "reference",
 )  # fmt: skip
+_REVISION = ("spec", "revision", "date", "server", "api_level", "note")
 _FLAKY = ("case", "server", "provider", "topology", "client", "runs", "plays", "flaky")
 _BETWEEN_RUNS = (
     "case", "topology", "client", "kind", "server_b", "provider_b", "run_id_a", "run_id_b",
@@ -30,6 +47,7 @@ def tables_of(tables: Tables) -> Plain:
     """One entry a view; a table that the report lacks is `None`, so that the view can say so."""
     return {
         "coverage": _made(tables, "coverage", _coverage),
+        "revisions": _made(tables, "revisions", _revision),
         "errors": _made(tables, "coverage_errors", _errors),
         "schemas": _made(tables, "coverage_schemas", _schemas),
         "fields": _made(tables, "coverage_fields", _fields),
@@ -39,6 +57,7 @@ def tables_of(tables: Tables) -> Plain:
         "positions": _made(tables, "positions", _position),
         "first_change": _first_change(tables) if "first_change" in tables else None,
         "between_runs": _between_runs(tables) if "regressions" in tables else None,
+        "trends": _trends(tables) if "trends" in tables else None,
     }
 
 
@@ -54,6 +73,10 @@ def _coverage(row: Row) -> Plain:
         "cases": texts(row.get("cases")),
         "verdicts": dict(pairs(row.get("verdicts"))),
     }
+
+
+def _revision(row: Row) -> Plain:
+    return {name: row.get(name) for name in _REVISION}
 
 
 def _errors(row: Row) -> Plain:
@@ -138,10 +161,36 @@ def _between_runs(tables: Tables) -> list[Plain]:
     return [
         {name: row.get(name) for name in _BETWEEN_RUNS}
         for row in rows_of(tables, "regressions")
-        if row.get("run_id_a") != row.get("run_id_b")
-        and row.get("server_a") is not None
-        and row.get("server_a") == row.get("server_b")
+        if (row.get("side_a"), row.get("side_b")) == (row.get("run_id_a"), row.get("run_id_b"))
+        and "@" not in text(row.get("side_a"))  # two revisions: `adr-50@7`
     ]
+
+
+def _trends(tables: Tables) -> Plain:
+    """Cells by run, specification, release and verdict; names stand once, rows hold numbers."""
+    rows = [row for row in rows_of(tables, "trends") if row.get("provider") != REFERENCE]
+    runs = sorted({(text(row.get("started_at")), text(row.get("run_id"))) for row in rows})
+    place = {run: index for index, (_, run) in enumerate(runs[-RUNS:])}
+    kept = [row for row in rows if text(row.get("run_id")) in place]
+    specs, servers, verdicts = Pool(), Pool(), Pool()
+    told = [
+        [
+            place[text(row.get("run_id"))],
+            specs.add(text(row.get("spec"))),
+            servers.add(text(row.get("server"))),
+            verdicts.add(text(row.get("verdict"))),
+            row.get("cells") or 0,
+        ]
+        for row in kept
+    ]
+    return {
+        "runs": [{"run_id": run, "started_at": started} for started, run in runs[-RUNS:]],
+        "total": len(runs),
+        "specs": specs.values,
+        "servers": servers.values,
+        "verdicts": verdicts.values,
+        "rows": told,
+    }
 
 
 def _latency(tables: Tables) -> Plain:

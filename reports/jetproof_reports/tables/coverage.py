@@ -32,11 +32,12 @@ _FIELD = r'"([A-Za-z_][A-Za-z0-9_.-]*)":'
 
 
 def coverage(clauses: DataFrame, runs: DataFrame, latest: DataFrame) -> DataFrame:
-    """One row a clause, as it read in the newest run; untested ones are there, with no cases."""
+    """One row a clause of the newest run's catalogue; untested ones are there, with no cases."""
     dated = clauses.join(F.broadcast(runs.select("run_id", "started_at")), "run_id")
-    rest = [name for name in clauses.columns if name not in ("spec", "clause")]
-    newest = F.max_by(F.struct(*rest), F.struct("started_at", "run_id")).alias("row")
-    law = dated.groupBy("spec", "clause").agg(newest).select("spec", "clause", "row.*")
+    # The newest run that knows a specification decides which sentences it has.
+    newest = F.max_by("run_id", F.struct("started_at", "run_id")).alias("run_id")
+    known = dated.groupBy("spec").agg(newest)
+    law = clauses.join(F.broadcast(known), ["spec", "run_id"], "left_semi")
     real = F.col("provider") != REFERENCE
     played = latest.where(decided()).withColumn("real_verdict", F.when(real, F.col("verdict")))
     named = played.withColumn("clause", F.explode("clauses"))

@@ -1,4 +1,4 @@
-"""`flakiness`: the same case, sentence, server and client, played more than once."""
+"""`flakiness`: the same case, sentence, server, client and harness, played more than once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def flakiness(cells: DataFrame) -> DataFrame:
     """One row for what was played at least twice; flaky if its verdicts differ."""
     return (
         cells.where(F.col("suite") != SCHEMAS)
-        .groupBy(*CONTENT)
+        .groupBy(*CONTENT, "harness")
         .agg(
             F.count_distinct("run_id").alias("runs"),
             F.count("*").alias("plays"),

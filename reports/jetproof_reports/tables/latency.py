@@ -53,10 +53,14 @@ def samples(checks: DataFrame, frames: DataFrame) -> DataFrame:
             (F.col("answered") - F.col("asked.ms")).alias("ms"),
         )
     )
-    judged = checks.where(F.col("kind") != "schema").select(
+    return trips.unionByName(judged(checks))
+
+
+def judged(checks: DataFrame) -> DataFrame:
+    """The part of the samples that comes from checks."""
+    return checks.where(F.col("kind") != "schema").select(
         "run_id", F.lit(JUDGED).alias("measure"), "case", "step", "server", "ms"
     )
-    return trips.unionByName(judged)
 
 
 def latency_hist(of: DataFrame) -> DataFrame:

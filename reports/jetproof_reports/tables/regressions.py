@@ -1,7 +1,7 @@
 """What differs between two verdicts of one case, and which of the inputs moved.
 
 `regressions` compares two sides that somebody chose (runs, releases, revisions of a specification);
-`between_releases` and `between_runs` compare each release, or run, with the one before it.
+`between_releases`, `between_runs` and `between_revisions` compare each with the one before it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from jetproof_reports.schemas import REGRESSIONS
 from jetproof_reports.tables.common import DIFFERS, NO_VERDICT, PLACE, position_text
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, WindowSpec
 
 _FACTS = (
-    "run_id", "run_at", "server", "release_key", "provider", "spec_revision", "client", "verdict",
-    "reason", "fingerprint", "case_hash", "spec_hash", "harness",
+    "run_id", "run_at", "server", "release_key", "provider", "build", "spec", "spec_revision",
+    "client", "verdict", "reason", "fingerprint", "case_hash", "spec_hash", "harness",
 )  # fmt: skip
 
 
@@ -40,9 +40,47 @@ def regressions(
 
 
 def between_releases(latest: DataFrame) -> DataFrame:
-    """Each release compared with the one before it, on the newest rows."""
+    """Each release compared with the one before it, on the newest rows.
+
+    A case that one of the two was not asked has no verdict there, as between two chosen releases.
+    """
     order = Window.partitionBy(*PLACE).orderBy("release_key", "server")
-    return _chain(latest, order, "server")
+    facts = F.struct(*_facts())
+    rows = latest.join(F.broadcast(_neighbours(latest)), ["provider", "server"]).select(
+        "case", "topology", "client", "before", "after", facts.alias("here"),
+        F.lag(facts).over(order).alias("earlier"), F.lead("server").over(order).alias("later"),
+    )  # fmt: skip
+    here, earlier = F.col("here"), F.col("earlier")
+    since = F.when(earlier["server"] == F.col("before"), earlier)
+    left = F.coalesce(F.col("later") != F.col("after"), F.lit(True))
+    came = F.when(F.col("before").isNotNull(), _pair(F.col("before"), here["server"], since, here))
+    went = F.when(
+        F.col("after").isNotNull() & left,
+        _pair(here["server"], F.col("after"), here, F.when(F.lit(False), here)),
+    )
+    pairs = rows.select(
+        "case", "topology", "client", F.explode(F.array_compact(F.array(came, went))).alias("pair")
+    ).select("case", "topology", "client", "pair.*")
+    return _told(pairs, F.col("side_a"), F.col("side_b"))
+
+
+def _pair(side_a: Column, side_b: Column, a: Column, b: Column) -> Column:
+    return F.struct(side_a.alias("side_a"), side_b.alias("side_b"), a.alias("a"), b.alias("b"))
+
+
+def _neighbours(latest: DataFrame) -> DataFrame:
+    """Of each provider's releases, the one before and the one after."""
+    order = Window.partitionBy("provider").orderBy("release_key", "server")
+    return (
+        latest.select("provider", "server", "release_key")
+        .distinct()
+        .select(
+            "provider",
+            "server",
+            F.lag("server").over(order).alias("before"),
+            F.lead("server").over(order).alias("after"),
+        )
+    )
 
 
 def between_runs(cells: DataFrame) -> DataFrame:
@@ -52,16 +90,23 @@ def between_runs(cells: DataFrame) -> DataFrame:
     ranked = cells.withColumn("again", F.row_number().over(attempt)).where("again = 1")
     recent = ranked.withColumn("age", F.row_number().over(by_run)).where("age <= 2")
     order = Window.partitionBy(*PLACE, "server").orderBy("run_at", "run_id")
-    return _chain(recent, order, "run_id")
+    return _chain(recent, order, F.col("run_id"))
 
 
-def _chain(rows: DataFrame, order: object, label: str) -> DataFrame:
-    row = F.struct(*_facts())
+def between_revisions(latest: DataFrame) -> DataFrame:
+    """Each revision of a specification compared with the one before it, on the same server."""
+    place = [name for name in PLACE if name != "spec_revision"]
+    order = Window.partitionBy(*place, "server").orderBy("spec_revision")
+    return _chain(latest, order, F.concat_ws("@", "spec", "spec_revision"))
+
+
+def _chain(rows: DataFrame, order: WindowSpec, label: Column) -> DataFrame:
+    row = F.struct(*_facts(), label.alias("label"))
     pairs = rows.select(
         "case", "topology", "client", row.alias("b"), F.lag(row).over(order).alias("a")
     )
     pairs = pairs.where(F.col("a").isNotNull())
-    return _told(pairs, F.col(f"a.{label}"), F.col(f"b.{label}"))
+    return _told(pairs, F.col("a.label"), F.col("b.label"))
 
 
 def _facts() -> list[Column]:
@@ -117,7 +162,7 @@ def _moved() -> Column:
 
     moved = F.array(
         F.when(differ("spec_hash", "spec_revision"), "spec"),
-        F.when(differ("server", "provider"), "server"),
+        F.when(differ("server", "provider", "build"), "server"),
         F.when(differ("client"), "client"),
         F.when(differ("case_hash"), "case"),
         F.when(differ("harness"), "harness"),

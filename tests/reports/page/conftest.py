@@ -12,7 +12,7 @@ import pytest
 
 from jetproof_reports import page
 
-from . import samples
+from . import samples, variants
 
 FLAGS = (
     "--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -27,8 +27,9 @@ def chromium() -> str | None:
     return given or next((path for path in map(shutil.which, NAMES) if path), None)
 
 
-# One browser a module: Playwright's loop must not be running while other modules run theirs.
-@pytest.fixture(scope="module")
+# One browser for this folder, and not for longer: Playwright's loop must not be running while other
+# tests run theirs.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     sync_api = pytest.importorskip(
         "playwright.sync_api", reason="the report page is not covered: playwright is not installed"
@@ -63,34 +64,55 @@ class Shown:
         self.page.locator("#main :is(.grid, .view, .wait)").first.wait_for()
         return self.page
 
+    def leave(self) -> tuple[list[str], list[str]]:
+        """Empty again for the next test; what it complained about and what it fetched."""
+        if self.page.url.startswith("file:"):
+            self.page.evaluate("localStorage.clear()")
+        self.page.emulate_media(media="screen")
+        self.page.goto("about:blank")
+        told = self.complaints[:], [url for url in self.requests if not url.startswith("file:")]
+        self.complaints.clear()
+        self.requests.clear()
+        return told
 
-Open = Callable[..., Any]
+
+@pytest.fixture(scope="package")
+def pool(browser: Any) -> Iterator[dict[str, list[Shown]]]:
+    """Pages that no test uses at the moment, by their options: a new one takes longer than most
+    tests."""
+    free: dict[str, list[Shown]] = {}
+    yield free
+    for shown in (one for some in free.values() for one in some):
+        shown.context.close()
 
 
 @pytest.fixture
-def shown(browser: Any) -> Iterator[Callable[..., Shown]]:
+def shown(browser: Any, pool: dict[str, list[Shown]]) -> Iterator[Callable[..., Shown]]:
     """Makes pages; what a page complains about fails the test that made it."""
-    made: list[Shown] = []
+    used: list[tuple[str, Shown]] = []
 
     def make(**options: Any) -> Shown:
-        made.append(Shown(browser, **options))
-        return made[-1]
+        key = repr(sorted(options.items()))
+        free = pool.setdefault(key, [])
+        used.append((key, free.pop() if free else Shown(browser, **options)))
+        return used[-1][1]
 
     yield make
-    for one in made:
-        one.context.close()
-        assert one.complaints == []
-        assert [url for url in one.requests if not url.startswith("file:")] == []
+    told = [(one.leave(), pool[key].append(one))[0] for key, one in used]
+    assert [complaints for complaints, _ in told if complaints] == []
+    assert [fetched for _, fetched in told if fetched] == []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Reports by name, each rendered once a module."""
+    """Reports by name, each rendered once."""
     folder = tmp_path_factory.mktemp("reports")
     tables = {
         "few": lambda: samples.tables(57, 8),
         "many": lambda: samples.tables(600, 32),
-        "hostile": samples.hostile,
+        "most": lambda: samples.tables(1500, 32),
+        "several": variants.several,
+        "hostile": variants.hostile,
         "bare": lambda: {"matrix": samples.tables(3, 8)["matrix"]},
         "empty": lambda: {"matrix": []},
     }

@@ -3,8 +3,7 @@
     tables(57, 8)      a suite of today on eight releases
     tables(600, 32)    what the page has to bear
 
-The same arguments give the same rows. `hostile()` is a small matrix in which every text that a
-server can choose tries to become markup or to forge what is seen.
+The same arguments give the same rows. `variants` has odd ones made of these.
 """
 
 from __future__ import annotations
@@ -43,12 +42,6 @@ OBJECTS = ("the-batch", "an-empty-reply", "a-restart", "the-last-sequence", "not
 SEED = 29
 """With it, every verdict is among the cells of 57 cases on 8 releases."""
 RUN = "20260102T030405Z-0a1b2c"
-
-SCRIPT = "<script>window.owned = 1</script>"
-MARKUP = f'"><img src=x onerror="window.owned=2">{SCRIPT}<!--</script><style>*{{display:none}}'
-UNSEEN = "\x00\x1b[2J\r\nforged: line\u202eesrever\u200b\u2066\u2028\udcff"
-HOSTILE = f"{MARKUP}{UNSEEN} javascript:window.owned=3"
-"""Runs a script, ends the block it stands in, hides the page, forges a line, reverses text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +130,7 @@ def of_cases(cases: list[Case], servers: list[str]) -> Tables:
         name: []
         for name in (
             "cells", "matrix", "regressions", "fingerprints", "latency", "evidence", "flakiness",
-            "first_change", "frames",
+            "first_change", "frames", "trends",
         )
     }  # fmt: skip
     shown: set[str] = set()
@@ -152,6 +145,7 @@ def of_cases(cases: list[Case], servers: list[str]) -> Tables:
             before = cell if cell["verdict"] not in ("n/a", "error") else before
     made["flakiness"] = [_flaky(cell) for cell in made["cells"][:: max(1, len(made["cells"]) // 5)]]
     made["runs"] = [_run(servers, len(made["cells"]))]
+    made["trends"] = trends_of(made["cells"])
     return made | _seen(cases, servers, made["cells"])
 
 
@@ -172,7 +166,7 @@ def _cell(case: Case, release: int, server: str, number: int) -> Row:
         else {},
         "deviation": "a50-example" if verdict in ("known", "stale") else None,
         "case_hash": hashlib.sha256(case.id.encode()).hexdigest()[:16], "spec_hash": "5eed",
-        "harness": "0.1.0", "run_at": "2026-01-02T03:04:05.000Z",
+        "harness": "0.1.0", "build": server, "run_at": "2026-01-02T03:04:05.000Z",
         "replay": f"jetproof replay {case.id} --server {server}",
         "server_log": [f"n1: [{number}] [INF] line {line} of the log" for line in range(30)]
         if verdict in ("fail", "error", "stale")
@@ -316,6 +310,32 @@ def _run(servers: list[str], cells: int) -> Row:
     }  # fmt: skip
 
 
+OLDER = (
+    ("20251230T030405Z-0a1b2a", "2025-12-30T03:04:05.000Z", lambda cells: cells[::3]),
+    (
+        "20260101T030405Z-0a1b2b",
+        "2026-01-01T03:04:05.000Z",
+        lambda cells: cells[: -len(cells) // 9],
+    ),
+)
+"""Runs before the newest one, and which of its cells they had."""
+
+
+def trends_of(cells: list[Row]) -> list[Row]:
+    """Cells by run, specification, release and verdict, of this run and two smaller ones before."""
+    runs = [*OLDER, (RUN, "2026-01-02T03:04:05.000Z", lambda all_of_them: all_of_them)]
+    return [
+        {
+            "run_id": run, "started_at": started, "spec": spec, "server": server,
+            "provider": "embedded", "verdict": verdict, "cells": count,
+        }
+        for run, started, part in runs
+        for (spec, server, verdict), count in sorted(
+            Counter((c["spec"], c["server"], c["verdict"]) for c in part(cells)).items()
+        )
+    ]  # fmt: skip
+
+
 def _seen(cases: list[Case], servers: list[str], cells: list[Row]) -> Tables:
     """Tables over the whole: coverage, what was on the wire, positions, deviations."""
     by_clause: dict[str, list[Case]] = {}
@@ -335,7 +355,7 @@ def _seen(cases: list[Case], servers: list[str], cells: list[Row]) -> Tables:
             "status": "silent" if place % 11 == 3 else "normative",
             "actor": ("server", "server", "client", "both")[place % 4],
             "text": f"When a message has the header of sentence {place}, the server says so.",
-            "applies_from": "2.12.0", "revision_from": 1, "revision_to": None,
+            "applies_from": "2.12.0", "revision_from": 1, "revision_to": None, "replaces": None,
             "cases": sorted(case.id for case in by_clause.get(clause, [])),
             "servers_run": len(servers) if clause in by_clause else 0,
             "verdicts": dict(verdicts.get(clause, {})), "covered": clause in by_clause,
@@ -380,46 +400,3 @@ def _seen(cases: list[Case], servers: list[str], cells: list[Row]) -> Tables:
         if known
         else [],
     }  # fmt: skip
-
-
-def hostile() -> Tables:
-    """Two releases on which every text of a server's choosing is an attack."""
-    behaviours = ((0, "fail", HOSTILE), (1, "fail", HOSTILE + "!"))
-    case = Case(0, "adr-50/atomic/start", "hostile", ("A50-000",), 0, behaviours)
-    made = of_cases([case], FEW[-2:])
-    for cell in (*made["cells"], *made["matrix"]):
-        cell["position"] = {HOSTILE: HOSTILE}
-    for cell in made["cells"]:
-        cell["server_log"] = [HOSTILE, SCRIPT]
-    for row in made["evidence"]:
-        row |= {"path": HOSTILE, "expected": HOSTILE, "actual": json.dumps(HOSTILE)}
-    told = [frame for row in made["fingerprints"] for frame in row["transcript"] or []]
-    for frame in (*told, *made["frames"]):
-        frame |= {"subject": HOSTILE, "reply": HOSTILE, "payload": HOSTILE * 3, "note": HOSTILE}
-        frame |= {"status": 503, "description": HOSTILE}
-        frame["headers"] = [{"name": HOSTILE, "value": HOSTILE}]
-    made["coverage_fields"][0]["name"] = HOSTILE
-    cell = made["cells"][0]
-    shared = {name: cell[name] for name in ("case", "topology", "client", "provider")}
-    made["positions"] = [
-        shared
-        | {name: cell[name] for name in ("spec", "spec_revision", "suite", "clauses")}
-        | {"name": HOSTILE, "value": HOSTILE, "servers": FEW[-2:]}
-    ]
-    made["deviations"] = [
-        {"deviation": "a50-hostile", "cases": [cell["case"]], "servers": FEW[-2:], "clauses": []}
-        | {"reason": HOSTILE, "text": HOSTILE, "does": HOSTILE, "verdicts": {"known": 2}}
-    ]
-    made["first_change"] = [
-        shared
-        | {"spec_revision": cell["spec_revision"], "release_key": 1, "what": "position"}
-        | {"from_server": FEW[-2], "to_server": FEW[-1]}
-        | {"from_value": HOSTILE, "to_value": HOSTILE}
-    ]
-    made["regressions"] = [
-        shared
-        | {f"{name}_{side}": HOSTILE for name in ("reason", "position") for side in "ab"}
-        | {"kind": "changed-reason", "verdict_a": "fail", "verdict_b": "fail"}
-        | {"server_a": FEW[-1], "server_b": FEW[-1], "run_id_a": "older", "run_id_b": RUN}
-    ]
-    return made

@@ -1,4 +1,4 @@
-"""The first view in a real browser: paint, filters, keyboard, evidence, links, light and dark."""
+"""The first view in a real browser: paint, filters, keyboard, evidence, links."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
-
-from jetproof_reports import page as report
 
 from . import samples
 
@@ -49,6 +47,7 @@ def found(page: Any) -> str:
 
 def test_the_matrix_is_painted_first(shown: Shown, files: Files) -> None:
     page = shown().open(files("few"))
+    page.wait_for_function("performance.getEntriesByName('jetproof-painted').length")
     assert found(page) == "57 of 57 cases on 8 releases"
     heads = page.locator(".column .release").all_inner_texts()
     assert heads == samples.FEW
@@ -107,6 +106,21 @@ def test_text_filters_and_is_kept_in_the_address(shown: Shown, files: Files) -> 
     assert "q=atomic/commit advisory" in state(page)
     again = shown().open(files("few"), page.url.partition("#")[2])
     assert found(again) == found(page)
+
+
+def test_clause_and_revision_filter_and_are_kept_in_the_address(shown: Shown, files: Files) -> None:
+    page = shown().open(files("few"))
+    page.locator("input[name=clause]").fill("a50-00")
+    begins = {row["case"] for row in FEW["cells"] if any("A50-00" in c for c in row["clauses"])}
+    assert found(page).startswith(f"{len(begins)} of 57")
+    assert "clause=a50-00" in state(page)
+    page.locator("input[name=clause]").fill("")
+    page.locator("select[name=revision]").select_option("adr-37@1")
+    mine = {row["case"] for row in FEW["cells"] if row["spec"] == "adr-37"}
+    assert found(page).startswith(f"{len(mine)} of 57")
+    again = shown().open(files("few"), page.url.partition("#")[2])
+    assert found(again) == found(page)
+    assert again.locator("select[name=revision]").input_value() == "adr-37@1"
 
 
 @pytest.mark.parametrize(
@@ -168,6 +182,9 @@ def test_only_what_changed_between_two_releases(shown: Shown, files: Files) -> N
     assert found(page).startswith(f"{len(differ)} of 57")
     assert {"changed=1", "a=2.12.0", "b=2.12.8"} <= set(state(page)[1:].split("&"))
     assert page.locator(".column.compared .release").all_inner_texts() == ["2.12.0", "2.12.8"]
+    again = shown().open(files("few"), page.url.partition("#")[2])
+    assert found(again) == found(page)
+    assert again.get_by_label("only what changed").is_checked()
 
 
 def test_filters_that_leave_nothing_say_so(shown: Shown, files: Files) -> None:
@@ -179,10 +196,12 @@ def test_the_keyboard_moves_opens_and_closes(shown: Shown, files: Files) -> None
     page = shown().open(files("few"))
     grid = page.locator("#grid")
     grid.focus()
-    first = marked(page)
-    assert first.startswith("2.11.11: ")
+    # It begins on the newest release.
+    assert marked(page).startswith("2.15.1: ")
     for key, expected in (
-        ("ArrowRight", "2.12.0: "),
+        ("ArrowLeft", "2.14.6: "),
+        ("Home", ""),
+        ("ArrowRight", "2.11.11: "),
         ("End", "2.15.1: "),
         ("ArrowLeft", "2.14.6: "),
     ):
@@ -257,6 +276,16 @@ def test_a_link_opens_the_cell(shown: Shown, files: Files) -> None:
     assert marked(page) == f"{cell['server']}: error"
 
 
+def test_the_cell_that_a_link_opens_stands_among_its_neighbours(shown: Shown, files: Files) -> None:
+    cell = next(row for row in samples.tables(600, 32)["cells"] if row["server"] == "2.12.4")
+    page = shown().open(files("many"), address_of(cell))
+    page.get_by_role("dialog").wait_for()
+    at = page.locator("#grid").get_attribute("aria-activedescendant")
+    box, name = page.locator(f"#{at}").bounding_box(), page.locator(".corner").bounding_box()
+    left, right = name["x"] + name["width"], page.get_by_role("dialog").bounding_box()["x"]
+    assert left + 60 < box["x"] < right - 60
+
+
 def test_a_link_to_a_cell_that_is_not_there_shows_the_matrix(shown: Shown, files: Files) -> None:
     page = shown().open(files("few"), "cell=no/such::case+@2.15.1+single")
     assert page.get_by_role("dialog").is_hidden()
@@ -315,104 +344,3 @@ def test_the_panel_goes_to_other_releases(shown: Shown, files: Files) -> None:
     strip.get_by_role("button", name=re.compile("^2.14.0: ")).click()
     assert "@2.14.0" in state(page)
     assert marked(page).startswith("2.14.0: ")
-
-
-def test_dark_and_light_follow_the_system_and_the_switch(shown: Shown, files: Files) -> None:
-    background = "getComputedStyle(document.documentElement).backgroundColor"
-    light = shown(color_scheme="light").open(files("few"))
-    dark = shown(color_scheme="dark").open(files("few"))
-    white, black = light.evaluate(background), dark.evaluate(background)
-    assert white != black
-    switch = light.get_by_role("button", name="Theme: auto")
-    switch.click()
-    assert light.evaluate(background) == white
-    light.get_by_role("button", name="Theme: light").click()
-    assert light.evaluate(background) == black
-    light.reload()
-    light.get_by_role("button", name="Theme: dark").wait_for()
-    assert light.evaluate(background) == black
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_verdict_can_be_read_on_its_colour(shown: Shown, files: Files, scheme: str) -> None:
-    page = shown(color_scheme=scheme).open(files("many"))
-    contrasts = page.evaluate(
-        """[...document.querySelectorAll('.chip')].map((chip) => {
-            const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
-            const light = (text) => rgb(text).slice(0, 3)
-                .map((value) => value / 255)
-                .map((value) => value <= .03928 ? value / 12.92 : ((value + .055) / 1.055) ** 2.4)
-                .reduce((sum, value, at) => sum + value * [.2126, .7152, .0722][at], 0);
-            const style = getComputedStyle(chip);
-            const clear = rgb(style.backgroundColor)[3] === 0;
-            const back = clear ? getComputedStyle(document.documentElement).backgroundColor
-                : style.backgroundColor;
-            const [low, high] = [light(style.color), light(back)].sort((x, y) => x - y);
-            return [chip.textContent, (high + .05) / (low + .05)];
-        })"""
-    )
-    assert len(contrasts) == 8
-    assert [entry for entry in contrasts if entry[1] < 4.5] == []
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["", address_of(cell_of("known")), "view=regressions&a=2.12.0&b=2.15.1", "view=coverage",
-     "view=wire", "view=latency", "view=deviations", "view=positions", "view=first-change"],
-    ids=lambda text: text.split("&")[0][:16] or "matrix",
-)  # fmt: skip
-def test_a_phone_never_scrolls_the_page_sideways(shown: Shown, files: Files, address: str) -> None:
-    page = shown(size=(375, 700), has_touch=True, is_mobile=True).open(files("few"), address)
-    page.locator("h2, .grid").first.wait_for()
-    sizes = page.evaluate(
-        "[document.documentElement, document.body, document.querySelector('main')]"
-        ".map((element) => element.scrollWidth)"
-    )
-    assert max(sizes) <= 375
-
-
-def test_filters_are_folded_on_a_phone(shown: Shown, files: Files) -> None:
-    page = shown(size=(375, 700)).open(files("few"))
-    assert page.locator("input[name=q]").is_hidden()
-    page.get_by_text("Filters", exact=True).click()
-    page.locator("input[name=q]").fill("batch")
-    assert "q=batch" in state(page)
-
-
-def test_print_has_every_row(shown: Shown, files: Files) -> None:
-    page = shown(size=(1280, 400)).open(files("few"))
-    rows = page.locator(".row.case")
-    assert rows.count() < 40
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert rows.count() == 57
-    page.emulate_media(media="print")
-    assert page.locator("nav").is_hidden()
-    assert rows.last.is_visible()
-    page.emulate_media(media="screen")
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert rows.count() < 40
-
-
-def test_an_empty_report_and_one_without_other_tables_still_open(
-    shown: Shown, files: Files
-) -> None:
-    assert found(shown().open(files("empty"))) == "0 of 0 cases on 0 releases"
-    page = shown().open(files("bare"), "view=coverage")
-    page.get_by_text("This report was made without the table coverage.").wait_for()
-
-
-def test_a_file_that_was_cut_says_so(shown: Shown, files: Files, tmp_path: Path) -> None:
-    whole = files("few").read_text(encoding="utf-8")
-    broken = re.sub(r'(id="data-head">.{400})[^<]*', r"\1", whole)
-    cut = tmp_path / "cut.html"
-    cut.write_text(broken, encoding="utf-8")
-    page = shown().open(cut)
-    page.get_by_text("This report cannot be read").wait_for()
-
-
-def test_a_run_that_is_not_whole_is_marked(shown: Shown, tmp_path: Path) -> None:
-    runs = [FEW["runs"][0] | {"partial": "--spec adr-50", "interrupted": True}]
-    file = tmp_path / "partial.html"
-    file.write_text(report.render(report.document({**FEW, "runs": runs})), encoding="utf-8")
-    page = shown().open(file)
-    assert "no result to publish" in page.get_by_role("note").inner_text()

@@ -11,11 +11,11 @@ import pytest
 
 from jetproof_reports import page as report
 
-from . import samples
+from . import samples, variants
 
 FEW = samples.tables(57, 8)
 VIEWS = ("matrix", "regressions", "coverage", "wire", "latency", "deviations", "positions",
-         "first-change")  # fmt: skip
+         "first-change", "trends")  # fmt: skip
 DECIDED = ("pass", "fail", "warn", "position", "known", "stale")
 DIFFERS = ("fail", "stale", "known", "warn")
 Files = Callable[[str], Path]
@@ -135,6 +135,7 @@ def test_a_sentence_leads_to_its_cases_and_back(shown: Shown, files: Files) -> N
         ("deviations", ["a50-example", "A batch is abandoned after ten seconds", "It counts"]),
         ("positions", ["error 10176", "of which"]),
         ("first-change", ["2.12.1", "on the wire", "Compare"]),
+        ("trends", ["All specifications", "adr-53", samples.RUN]),
     ],
 )
 def test_each_view_shows_its_table(shown: Shown, files: Files, view: str, told: list[str]) -> None:
@@ -195,8 +196,32 @@ def test_the_focus_goes_from_the_head_through_the_filters_to_the_matrix(
         )
         if seen[-1] == "grid":
             break
-    places = [seen.index(name) for name in ("skip", "theme", "Matrix", "q", "changed", "grid")]
+    named = ("skip", "theme", "Matrix", "q", "clause", "changed", "fold", "grid")
+    places = [seen.index(name) for name in named]
     assert places == sorted(places)
+
+
+def test_the_matrix_is_a_grid_to_a_screen_reader(shown: Shown, files: Files) -> None:
+    page = shown().open(files("few"))
+    grid = page.get_by_role("grid", name="Verdicts by case and release")
+    assert int(grid.get_attribute("aria-colcount")) == 9
+    heads = grid.get_by_role("columnheader")
+    assert heads.count() == 9
+    failing = sum(row["verdict"] in ("fail", "stale") for row in cells_of("2.15.1").values())
+    assert f"2.15.1: {failing} cases fail" in heads.last.get_attribute("aria-label")
+    rows = grid.get_by_role("row").evaluate_all(
+        "(rows) => rows.map((row) => Number(row.getAttribute('aria-rowindex')))"
+    )
+    assert rows == sorted(set(rows))
+    assert int(grid.get_attribute("aria-rowcount")) >= rows[-1]
+    case = grid.get_by_role("row").filter(has=page.locator(".cell:not(.tally)")).first
+    assert case.get_by_role("rowheader").count() == 1
+    cells = case.get_by_role("gridcell")
+    told = [cell.get_attribute("aria-label").split(": ")[0] for cell in cells.all()]
+    assert told == samples.FEW
+    for landmark in ("banner", "main", "search"):
+        assert page.get_by_role(landmark).count() == 1
+    assert page.locator("html").get_attribute("lang") == "en"
 
 
 # -- hostile bytes ------------------------------------------------------------------------------
@@ -226,13 +251,13 @@ def test_hostile_bytes_stay_text_in_every_view(shown: Shown, files: Files, view:
     page.locator("h2, .grid").first.wait_for()
     unfold(page.locator("main"))
     untouched(page)
-    # The attack is there to be read, so the view did show it; three views show nothing of a server's.
-    read = samples.SCRIPT in page.locator("main").text_content()
-    assert read or view in ("matrix", "coverage", "latency")
+    # The attack is there to be read, so the view did show it; four views show nothing of a server's.
+    read = variants.SCRIPT in page.locator("main").text_content()
+    assert read or view in ("matrix", "coverage", "latency", "trends")
 
 
 def test_hostile_bytes_stay_text_in_the_evidence(shown: Shown, files: Files) -> None:
-    cell = samples.hostile()["cells"][0]
+    cell = variants.hostile()["cells"][0]
     page = shown().open(files("hostile"), f"cell={quote_plus(cell['cell'])}")
     panel = page.get_by_role("dialog")
     panel.get_by_role("heading", name="Server log").wait_for()
@@ -240,7 +265,7 @@ def test_hostile_bytes_stay_text_in_the_evidence(shown: Shown, files: Files) -> 
     panel.get_by_label("as it was, with times").check()
     untouched(page)
     for place in (".reason", ".expected", ".actual", ".pairs dd", ".subject", ".headers", ".log"):
-        assert samples.SCRIPT in panel.locator(place).first.text_content()
+        assert variants.SCRIPT in panel.locator(place).first.text_content()
 
 
 def test_hostile_bytes_stay_text_side_by_side(shown: Shown, files: Files) -> None:
@@ -248,11 +273,11 @@ def test_hostile_bytes_stay_text_side_by_side(shown: Shown, files: Files) -> Non
     page.locator("details.change summary").first.click()
     page.locator("details.change .both").first.wait_for()
     untouched(page)
-    assert samples.SCRIPT in page.locator(".both").first.text_content()
+    assert variants.SCRIPT in page.locator(".both").first.text_content()
 
 
 def test_what_cannot_be_seen_is_shown_by_its_number(shown: Shown, files: Files) -> None:
-    cell = samples.hostile()["cells"][0]
+    cell = variants.hostile()["cells"][0]
     page = shown().open(files("hostile"), f"cell={quote_plus(cell['cell'])}")
     reason = page.locator(".panel .reason")
     reason.wait_for()
@@ -265,7 +290,7 @@ def test_what_cannot_be_seen_is_shown_by_its_number(shown: Shown, files: Files) 
 
 
 def test_a_hostile_address_is_text_too(shown: Shown, files: Files) -> None:
-    attack = quote_plus(samples.MARKUP)
+    attack = quote_plus(variants.MARKUP)
     page = shown().open(files("few"), f"q={attack}&clause={attack}&cell={attack}&view={attack}")
     assert page.locator("#found").inner_text().startswith("0 of 57")
     untouched(page)
@@ -276,10 +301,10 @@ def test_names_that_markup_hides_in_are_text(shown: Shown, tmp_path: Path) -> No
     made = samples.tables(2, 8)
     for table in ("cells", "matrix"):
         for row in made[table]:
-            row |= {"client": samples.MARKUP, "topology": samples.MARKUP, "spec": samples.MARKUP}
-            row |= {"provider": samples.MARKUP}
+            row |= {"client": variants.MARKUP, "topology": variants.MARKUP, "spec": variants.MARKUP}
+            row |= {"provider": variants.MARKUP}
     for row in made["coverage"]:
-        row |= {"text": samples.MARKUP, "section": samples.MARKUP}
+        row |= {"text": variants.MARKUP, "section": variants.MARKUP}
     file = tmp_path / "names.html"
     file.write_text(report.render(report.document(made)), encoding="utf-8")
     page = shown().open(file)

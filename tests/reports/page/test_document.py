@@ -10,9 +10,11 @@ import pytest
 from jetproof.errors import JetproofError
 from jetproof_reports import page
 from jetproof_reports.page.document import LOOKS
-from jetproof_reports.schemas import DERIVED, EVIDENCE, FRAMES, REPORT, RUNS
+from jetproof_reports.page.views import RUNS
+from jetproof_reports.schemas import DERIVED, EVIDENCE, FRAMES, REPORT
+from jetproof_reports.schemas import RUNS as RUN_COLUMNS
 
-from . import samples
+from . import samples, variants
 
 FEW = samples.tables(57, 8)
 DOCUMENT = page.document(FEW)
@@ -35,7 +37,7 @@ def test_the_samples_have_the_columns_of_the_pipeline(table: str) -> None:
         "evidence": {**EVIDENCE, "cell": "", "topology": "", "client": "", "provider": "",
                      "spec_revision": ""},
         "frames": FRAMES,
-        "runs": RUNS,
+        "runs": RUN_COLUMNS,
         "deviations": {**REPORT["deviations"], "text": "", "does": ""},
     }  # fmt: skip
     assert all(row.keys() == known[table].keys() for row in FEW[table])
@@ -120,7 +122,7 @@ def test_logs_and_frames_are_there_for_the_cells_that_have_them() -> None:
 
 
 def test_a_long_transcript_says_how_much_is_missing() -> None:
-    tables = samples.hostile()
+    tables = variants.hostile()
     frame = tables["frames"][0]
     tables["frames"] = [frame | {"index": place} for place in range(500)]
     (block,) = page.document(tables)["evidence"]
@@ -196,10 +198,12 @@ def test_a_row_without_a_case_is_refused() -> None:
 def test_only_changes_between_runs_come_from_the_table_of_regressions() -> None:
     row = {
         "case": "a::b", "kind": "fixed", "server_a": "2.15.1", "server_b": "2.15.1",
-        "run_id_a": "one", "run_id_b": "two",
+        "run_id_a": "one", "run_id_b": "two", "side_a": "one", "side_b": "two",
     }  # fmt: skip
-    releases = row | {"server_a": "2.14.6", "run_id_a": "two"}
-    made = page.document({**FEW, "regressions": [row, releases]})["tables"]["between_runs"]
+    releases = row | {"server_a": "2.14.6", "side_a": "2.14.6", "side_b": "2.15.1"}
+    revisions = row | {"run_id_a": "old", "side_a": "adr-50@7", "side_b": "adr-50@10"}
+    rows = [row, releases, revisions]
+    made = page.document({**FEW, "regressions": rows})["tables"]["between_runs"]
     assert [entry["run_id_a"] for entry in made] == ["one"]
 
 
@@ -210,3 +214,46 @@ def test_latency_shows_the_slowest_of_each_measure() -> None:
     assert latency["total"] == 900
     worst = [max(value or 0 for value in group["p50"]) for group in latency["groups"]]
     assert worst[:200] == sorted(worst[:200], reverse=True)
+
+
+def test_cells_of_the_reference_layer_are_counted_apart() -> None:
+    several = variants.several()
+    head = page.document(several)["head"]
+    real = [row["verdict"] for row in several["matrix"] if row["provider"] != "reference"]
+    assert head["counts"] == Counter(real)
+    assert head["reference_counts"] == {"pass": 57}
+    assert HEAD["reference_counts"] == {}
+
+
+def test_trends_come_back_run_by_run() -> None:
+    trends = DOCUMENT["tables"]["trends"]
+    told = [
+        {
+            **trends["runs"][run],
+            "spec": trends["specs"][spec],
+            "server": trends["servers"][server],
+            "provider": "embedded",
+            "verdict": trends["verdicts"][verdict],
+            "cells": cells,
+        }
+        for run, spec, server, verdict, cells in trends["rows"]
+    ]
+    assert told == FEW["trends"]
+    assert [run["run_id"] for run in trends["runs"]] == [
+        *(r for r, *_ in samples.OLDER),
+        samples.RUN,
+    ]
+
+
+def test_trends_reach_back_some_sixty_runs_and_say_how_many_there_are() -> None:
+    row = FEW["trends"][0]
+    rows = [row | {"run_id": f"run-{n}", "started_at": f"2026-01-01T{n:04}"} for n in range(90)]
+    trends = page.document({**FEW, "trends": rows})["tables"]["trends"]
+    assert trends["total"] == 90
+    assert len(trends["runs"]) == len(trends["rows"]) == RUNS
+    assert trends["runs"][-1]["run_id"] == "run-89"
+
+
+def test_trends_leave_the_reference_layer_out() -> None:
+    rows = [row | {"provider": "reference"} for row in FEW["trends"]]
+    assert page.document({**FEW, "trends": rows})["tables"]["trends"]["rows"] == []

@@ -10,7 +10,7 @@ import pytest
 from jetproof_reports import page
 from jetproof_reports.page.summary import NAMED, escaped
 
-from . import samples
+from . import samples, variants
 
 FEW = samples.tables(57, 8)
 
@@ -66,7 +66,7 @@ def test_a_run_that_is_not_whole_is_said_first() -> None:
 
 
 def test_hostile_reasons_stay_one_line_of_plain_text() -> None:
-    text = summary(samples.hostile())
+    text = summary(variants.hostile())
     assert "<" not in text
     assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e\u2066\u2028\udcff]", text)
     rows = [line for line in text.splitlines() if "::hostile" in line]
@@ -105,3 +105,15 @@ def test_the_badge_of_a_run_that_is_not_whole_is_never_green(change: samples.Row
     made = page.badge(page.document(tables))
     assert made["message"] == "partial: 1 conform"
     assert made["color"] == "lightgrey"
+
+
+def test_the_reference_layer_is_told_apart_and_counts_for_nothing() -> None:
+    apart = [row | {"provider": "reference", "verdict": "fail"} for row in FEW["matrix"][:3]]
+    rows = [row | {"verdict": "pass"} for row in FEW["matrix"]]
+    document = page.document({"matrix": [*rows, *apart], "runs": FEW["runs"]})
+    text = page.summary_markdown(document)
+    assert "57 cases on 8 releases, nothing fails" in text
+    assert "the reference layer: 3 fail. It counts as no release's conformance." in text
+    assert "What fails" not in text
+    assert not [line for line in text.splitlines() if line.startswith("| ") and "refer" in line]
+    assert page.badge(document)["message"] == f"{len(rows)} conform"

@@ -53,6 +53,7 @@ class Panel {
       h("p", { class: "suite" }, row.suite),
       h("h2", { id: "panel-title", tabindex: "-1" }, row.short),
       h("p", { class: "facts" }, verdictTag(verdict), " ", facts.filter(Boolean).join(" · ")),
+      column.reference ? h("p", { class: "hint" }, "Answered by the reference layer in front of a real server. It counts as no release's conformance.") : null,
       this.strip(cell),
       cell.reason ? h("p", { class: `reason v-${verdict.code}` }, wireText(cell.reason)) : null,
       h("div", { class: "replay" }, h("code", {}, cell.replay || "no replay command was recorded"), cell.replay ? copyButton(cell.replay, "the replay command") : null),

@@ -80,7 +80,7 @@ function searchBox(onchange, placeholder) {
   });
   box.value = state.q;
   box.addEventListener("input", () => {
-    go({ q: box.value });
+    filterBy({ q: box.value });
     onchange();
   });
   return box;
@@ -89,7 +89,7 @@ function searchBox(onchange, placeholder) {
 /** The matrix's bar; `onchange` is called after the address says what was asked for. */
 function filterBar(matrix, onchange) {
   const set = (name) => (value) => {
-    go({ [name]: value });
+    filterBy({ [name]: value });
     onchange();
   };
   const [a, b] = sides(matrix);
@@ -119,7 +119,7 @@ function filterBar(matrix, onchange) {
   changed.addEventListener("change", () => {
     const [from, to] = sides(matrix);
     // Both sides go into the address, so that the link still means the same in a later report.
-    go({ changed: changed.checked ? "1" : "", ...(changed.checked && { a: from.name, b: to.name }) });
+    filterBy({ changed: changed.checked ? "1" : "", ...(changed.checked && { a: from.name, b: to.name }) });
     onchange();
   });
   const compare = h(
@@ -166,7 +166,14 @@ function clearButton(onchange) {
 }
 
 function filtered() {
-  return Object.keys(CLEARED).some((name) => name !== "closed" && state[name] !== CLEARED[name]);
+  return Object.keys(CLEARED).some((name) => !FOLDING.has(name) && state[name] !== CLEARED[name]);
+}
+
+/** Put a filter into the address; the first one opens what is folded, so that what it finds is seen. */
+function filterBy(changes) {
+  const before = filtered();
+  go(changes);
+  if (!before && filtered()) go({ fold: "", open: "", closed: "" });
 }
 
 /** One switch a verdict: symbol, name, how many cells have it. */
@@ -174,11 +181,15 @@ function verdictChips(matrix, onchange) {
   const group = h("div", { class: "chips", role: "group", "aria-label": "Verdicts" });
   for (const verdict of matrix.verdicts) {
     const count = matrix.head.counts[verdict.name] || 0;
-    if (!count) continue;
+    const apart = matrix.head.reference_counts[verdict.name] || 0;
+    if (!count && !apart) continue;
     const pressed = listOf(state.verdicts).includes(verdict.name);
     const chip = h(
       "button",
-      { type: "button", class: `chip v-${verdict.code}`, "aria-pressed": String(pressed) },
+      {
+        type: "button", class: `chip v-${verdict.code}`, "aria-pressed": String(pressed),
+        title: apart ? `and ${whole(apart)} by the reference layer` : null,
+      },
       symbolOf(verdict),
       h("span", {}, verdict.name),
       h("b", {}, whole(count)),
@@ -187,7 +198,7 @@ function verdictChips(matrix, onchange) {
       const wanted = new Set(listOf(state.verdicts));
       if (!wanted.delete(verdict.name)) wanted.add(verdict.name);
       chip.setAttribute("aria-pressed", String(wanted.has(verdict.name)));
-      go({ verdicts: [...wanted].join(",") });
+      filterBy({ verdicts: [...wanted].join(",") });
       onchange();
     });
     group.append(chip);

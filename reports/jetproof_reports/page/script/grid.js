@@ -5,10 +5,11 @@ const ALARMS = ["f", "s", "e"];
 const WORST_FIRST = ["f", "s", "e", "w", "k", "o", "p", "n"];
 
 class Grid {
-  /** `open(cell, {focus})` is called when the reader asks for a cell. */
-  constructor(matrix, open) {
+  /** `open(cell, {focus})` is called when the reader asks for a cell, `onspec` as rows pass by. */
+  constructor(matrix, open, onspec) {
     this.matrix = matrix;
     this.openCell = open;
+    this.onspec = onspec;
     this.drawn = new Map();
     this.lines = [];
     this.at = null;
@@ -31,39 +32,35 @@ class Grid {
   show(chosen) {
     const focused = this.lines[this.at?.line];
     this.chosen = chosen;
-    this.closed = new Set(listOf(state.closed));
-    this.lines = this.makeLines(chosen.rows);
+    this.lines = linesOf(chosen.rows);
+    this.starts = startsOf(chosen.columns);
     this.drawHead();
     this.element.setAttribute("aria-rowcount", String(this.lines.length + 1));
     this.element.setAttribute("aria-colcount", String(chosen.columns.length + 1));
     this.element.style.setProperty("--columns", String(chosen.columns.length));
     this.element.classList.toggle("narrow", chosen.columns.length > 12);
-    // The reader begins at the first case; a line of -1 is the row of releases.
-    this.at ||= { line: Math.max(0, this.lines.findIndex((line) => line.kind === "case")), column: 0 };
+    // The reader begins at the first case, on the newest release; a line of -1 is the row of releases.
+    const begins = !this.at;
+    const newest = chosen.columns.findLastIndex((column) => !column.reference);
+    this.at ||= { line: Math.max(0, this.lines.findIndex((line) => line.kind === "case")), column: Math.max(0, newest) };
     const same = this.lines.findIndex((line) => sameLine(line, focused));
     this.at.line = same >= 0 ? same : Math.min(this.at.line, this.lines.length - 1);
     this.at.column = Math.min(this.at.column, chosen.columns.length - 1);
     this.redraw();
+    if (begins && this.lines.length) this.reveal();
   }
 
-  makeLines(rows) {
-    const lines = [];
-    let spec = null;
-    let suite = null;
-    for (const row of rows) {
-      if (row.spec !== spec) {
-        spec = row.spec;
-        lines.push({ kind: "spec", name: spec, rows: rows.filter((other) => other.spec === spec) });
-      }
-      if (row.suite !== suite) {
-        suite = row.suite;
-        if (!this.closed.has(spec)) {
-          lines.push({ kind: "suite", name: suite, spec, rows: rows.filter((other) => other.suite === suite) });
-        }
-      }
-      if (!this.closed.has(spec) && !this.closed.has(suite)) lines.push({ kind: "case", row });
+  /** Bring a specification to the top. */
+  jump(spec) {
+    if (isFolded("spec", spec)) {
+      toggleFold("spec", spec);
+      this.show(this.chosen);
     }
-    return lines;
+    this.at = { line: this.lines.findIndex((line) => line.kind === "spec" && line.name === spec), column: this.at.column };
+    this.element.scrollTop = this.at.line * this.height;
+    this.draw();
+    this.mark();
+    this.element.focus({ preventScroll: true });
   }
 
   drawHead() {
@@ -76,13 +73,15 @@ class Grid {
         const codes = rows.map((row) => this.matrix.verdict(row, column)?.code);
         const errors = codes.filter((code) => code === "e").length;
         const fails = codes.filter((code) => code === "f" || code === "s").length;
-        const told = `${column.server}${column.provider === "embedded" ? "" : `, ${column.provider}`}: ${
-          fails ? plural(fails, "case fails", "cases fail") : "nothing fails"
-        }${errors ? `, ${errors} without a verdict` : ""}. Opens what changed since the release before.`;
+        const told = `${column.reference ? `The reference layer in front of ${column.server}` : column.server}${
+          column.provider === "embedded" || column.reference ? "" : `, ${column.provider}`
+        }: ${fails ? plural(fails, "case fails", "cases fail") : "nothing fails"}${
+          errors ? `, ${errors} without a verdict` : ""
+        }. ${column.reference ? "It counts as no release's conformance." : "Opens what changed since the release before."}`;
         return h(
           "div",
           {
-            class: `column${compared.has(column.index) ? " compared" : ""}${column.reference ? " reference" : ""}`,
+            class: `column${compared.has(column.index) ? " compared" : ""}${this.edge(place)}`,
             role: "columnheader", "aria-colindex": String(place + 2), id: `h-${column.index}`, "data-column": place,
             title: told, "aria-label": told,
           },
@@ -92,6 +91,11 @@ class Grid {
         );
       }),
     );
+  }
+
+  /** Classes of a place in a row: where a line of releases begins, and what the reference layer gave. */
+  edge(place) {
+    return `${this.starts.has(place) ? " starts" : ""}${this.chosen.columns[place].reference ? " reference" : ""}`;
   }
 
   /** Draw what is in sight, at the next frame. */
@@ -114,9 +118,10 @@ class Grid {
   draw(all = false) {
     this.height ||= parseFloat(getComputedStyle(this.element).getPropertyValue("--row")) || 28;
     const { height, lines } = this;
-    const top = this.element.scrollTop;
-    const first = all ? 0 : Math.max(0, Math.floor(top / height) - OVERSCAN);
     const room = Math.max(this.element.clientHeight, 200);
+    // Where fewer lines are left, the place that it was scrolled to may be none any more.
+    const top = Math.min(this.element.scrollTop, Math.max(0, lines.length * height - room / 2));
+    const first = all ? 0 : Math.max(0, Math.floor(top / height) - OVERSCAN);
     const last = all ? lines.length : Math.min(lines.length, Math.ceil((top + room) / height) + OVERSCAN);
     for (const [place, element] of this.drawn) {
       if (place < first || place >= last) {
@@ -144,9 +149,10 @@ class Grid {
     return null;
   }
 
-  /** The corner names the suite whose rows are at the top. */
+  /** The corner names the section whose rows are at the top. */
   showPlace(place) {
     const line = this.lines[Math.max(0, Math.min(place, this.lines.length - 1))];
+    if (line && line.spec !== this.spec) this.onspec((this.spec = line.spec));
     const name = !line ? "" : line.kind === "case" ? line.row.suite : line.name;
     if (this.corner.textContent !== name) this.corner.textContent = name;
   }
@@ -178,7 +184,7 @@ class Grid {
         return h(
           "div",
           {
-            class: verdict ? `cell v-${verdict.code}${dim}` : "cell none", role: "gridcell",
+            class: `${verdict ? `cell v-${verdict.code}${dim}` : "cell none"}${this.edge(at)}`, role: "gridcell",
             "aria-colindex": String(at + 2), id: `c-${place}-${at}`, "data-line": place, "data-column": at,
             "aria-label": `${column.name}: ${verdict ? verdict.name : "not played"}`,
           },
@@ -189,7 +195,7 @@ class Grid {
   }
 
   drawGroup(line, place) {
-    const closed = this.closed.has(line.name);
+    const closed = isFolded(line.kind, line.name);
     return h(
       "div",
       { class: `row group ${line.kind}`, role: "row", "aria-rowindex": String(place + 2), "aria-expanded": String(!closed) },
@@ -213,7 +219,7 @@ class Grid {
     return h(
       "div",
       {
-        class: shown ? `cell tally v-${shown.code}` : "cell tally", role: "gridcell", "aria-colindex": String(at + 2),
+        class: `cell tally${shown ? ` v-${shown.code}` : ""}${this.edge(at)}`, role: "gridcell", "aria-colindex": String(at + 2),
         id: `c-${place}-${at}`, "data-line": place, "data-column": at,
         "aria-label": `${column.name}: ${alarms ? `${alarms} fail or have no verdict` : "nothing fails"}`,
       },
@@ -276,9 +282,7 @@ class Grid {
     const line = this.lines[this.at.line];
     if (!line) return;
     if (line.kind !== "case") {
-      const closed = new Set(this.closed);
-      if (!closed.delete(line.name)) closed.add(line.name);
-      go({ closed: [...closed].join(",") });
+      toggleFold(line.kind, line.name);
       this.show(this.chosen);
       return;
     }
@@ -288,8 +292,8 @@ class Grid {
     if (cell) this.openCell(cell, how);
   }
 
-  /** Bring the marked place into sight, clear of the sticky row and column. */
-  reveal() {
+  /** Bring the marked place into sight, clear of the sticky row and column; `centred` among its neighbours. */
+  reveal({ centred = false } = {}) {
     const { element, height } = this;
     const head = this.headRow.offsetHeight;
     const top = this.at.line * height;
@@ -301,9 +305,11 @@ class Grid {
     const cell = this.headRow.children[this.at.column + 1];
     if (cell && this.at.column >= 0) {
       const name = this.headRow.firstChild.offsetWidth;
-      if (cell.offsetLeft < element.scrollLeft + name) element.scrollLeft = cell.offsetLeft - name;
       const right = cell.offsetLeft + cell.offsetWidth;
-      if (right > element.scrollLeft + element.clientWidth) element.scrollLeft = right - element.clientWidth;
+      const [before, behind] = [cell.offsetLeft < element.scrollLeft + name, right > element.scrollLeft + element.clientWidth];
+      if (centred && (before || behind)) element.scrollLeft = (cell.offsetLeft - name + right - element.clientWidth) / 2;
+      else if (before) element.scrollLeft = cell.offsetLeft - name;
+      else if (behind) element.scrollLeft = right - element.clientWidth;
     }
     this.draw();
   }
@@ -326,15 +332,31 @@ class Grid {
     by(this.markedId())?.classList.add("at");
   }
 
+  unfold(row) {
+    const before = this.lines.length;
+    if (isFolded("spec", row.spec)) toggleFold("spec", row.spec);
+    if (row.suite !== row.spec && isFolded("suite", row.suite)) toggleFold("suite", row.suite);
+    this.lines = linesOf(this.chosen.rows);
+    if (this.lines.length !== before) this.show(this.chosen);
+  }
+
   /** Mark a cell that was asked for from elsewhere (an address, the panel). */
   place(cell) {
+    if (this.chosen.rows.includes(cell.row)) this.unfold(cell.row);
     const line = this.lines.findIndex((other) => other.row === cell.row);
     const column = this.chosen.columns.indexOf(cell.column);
     if (line < 0 || column < 0) return;
     this.at = { line, column };
-    this.reveal();
+    this.reveal({ centred: true });
     this.mark();
   }
+}
+
+/** Places where the releases of another minor version begin, or the reference layer does. */
+function startsOf(columns) {
+  const lineOf = ({ server, reference }) => `${reference} ${server.split(".").slice(0, 2).join(".")}`;
+  const places = columns.map((column, place) => place && lineOf(column) !== lineOf(columns[place - 1]) && place);
+  return new Set(places.filter(Boolean));
 }
 
 function sameLine(line, other) {

@@ -12,7 +12,7 @@ function latencyView(matrix, tables) {
       const repeated = (tables.flakiness || []).length;
       const played = repeated ? `${plural(repeated, "cell was", "cells were")} played more than once` : "No cell was played more than once: give the report several runs";
       const parts = [
-        section(`Flaky (${flaky.length})`, h("p", { class: "hint" }, `Same case, same server, same text, different verdicts. ${played}.`), flaky.length ? longTable(["Case", "Release", "Runs", "Verdicts"], flaky, (one) => row(caseLink(one.case), [one.server, one.topology === "single" ? "" : ` ${one.topology}`], String(one.runs), verdictCounts(matrix, one.verdicts))) : null),
+        section(`Flaky (${flaky.length})`, h("p", { class: "hint" }, `Same case, same server, same text, different verdicts. ${played}.`), flaky.length ? longTable(["Case", "Release", "Runs", "Verdicts"], flaky, (one) => row(caseLink(one.case), [columnName(one.server, one.provider), one.topology === "single" ? "" : ` ${one.topology}`], String(one.runs), verdictCounts(matrix, one.verdicts))) : null),
       ];
       const { latency } = tables;
       let count = flaky.length;
@@ -95,30 +95,39 @@ function positionsView(matrix, tables) {
     NO_CONTROLS,
     (place) => {
       if (!tables.positions) return missing(place, "positions");
-      const groups = new Map();
-      for (const one of tables.positions) {
-        const key = JSON.stringify([one.case, one.revision, one.topology, one.client, one.provider, one.name]);
-        if (!groups.has(key)) groups.set(key, { ...one, values: [] });
-        groups.get(key).values.push(one);
-      }
-      const shown = [...groups.values()]
-        .filter((one) => asked([one.case, one.name, ...one.clauses, ...one.values.map((value) => value.value)].join("\n")))
-        .sort((a, b) => Number(b.values.length > 1) - Number(a.values.length > 1) || a.case.localeCompare(b.case) || a.name.localeCompare(b.name));
-      const oldest = (value) => Math.min(...value.servers.map((server) => matrix.servers.indexOf(server)));
-      const changed = shown.filter((one) => one.values.length > 1).length;
-      place.replaceChildren(
-        h("p", { class: "hint" }, `${plural(shown.length, "position")}, of which ${changed} changed.`),
-        longTable(["Case", "Position", "What the releases do"], shown, (one) =>
-          row(
-            [caseLink(one.case), one.topology === "single" ? null : h("span", { class: "mark" }, one.topology), h("div", { class: "hint" }, one.clauses.join(", "))],
-            wireText(one.name),
-            h("ul", { class: "plain" }, one.values.sort((x, y) => oldest(x) - oldest(y)).map((value) => h("li", {}, h("code", {}, wireText(value.value)), h("span", { class: "hint" }, ` ${spans(matrix, value.servers)}`)))),
-          ),
-        ),
-      );
+      const shown = positionsTaken(tables.positions);
+      place.replaceChildren(...positionsShown(matrix, shown));
       return shown.length;
     },
   );
+}
+
+/** Positions with all their values, as far as the text asked for is in them; those that changed come first. */
+function positionsTaken(positions) {
+  const groups = new Map();
+  for (const one of positions) {
+    const key = JSON.stringify([one.case, one.revision, one.topology, one.client, one.provider, one.name]);
+    if (!groups.has(key)) groups.set(key, { ...one, values: [] });
+    groups.get(key).values.push(one);
+  }
+  return [...groups.values()]
+    .filter((one) => asked([one.case, one.name, ...one.clauses, ...one.values.map((value) => value.value)].join("\n")))
+    .sort((a, b) => Number(b.values.length > 1) - Number(a.values.length > 1) || a.case.localeCompare(b.case) || a.name.localeCompare(b.name));
+}
+
+function positionsShown(matrix, shown) {
+  const oldest = (value) => Math.min(...value.servers.map((server) => matrix.servers.indexOf(server)));
+  const changed = shown.filter((one) => one.values.length > 1).length;
+  return [
+    h("p", { class: "hint" }, `${plural(shown.length, "position")}, of which ${changed} changed.`),
+    longTable(["Case", "Position", "What the releases do"], shown, (one) =>
+      row(
+        [caseLink(one.case), one.topology === "single" ? null : h("span", { class: "mark" }, one.topology), one.provider === "embedded" ? null : h("span", { class: "mark" }, one.provider), h("div", { class: "hint" }, one.clauses.join(", "))],
+        wireText(one.name),
+        h("ul", { class: "plain" }, one.values.sort((x, y) => oldest(x) - oldest(y)).map((value) => h("li", {}, h("code", {}, wireText(value.value)), h("span", { class: "hint" }, ` ${spans(matrix, value.servers)}`)))),
+      ),
+    ),
+  ];
 }
 
 function firstChangeView(matrix, tables) {

@@ -3,18 +3,19 @@
 const CHUNK = 100;
 
 /** A view's heading, its controls and its content; `content` is drawn anew when the text changes. */
-function viewFrame(title, about, controls, content) {
+function viewFrame(title, about, controls, content, { tabs = null, placeholder = "case, clause, text…" } = {}) {
   const place = h("div", { class: "content" });
   const draw = () => {
     const count = content(place);
     if (count !== undefined) announce(`${count} shown`);
   };
-  const search = labelled("Text", searchBox(draw, "case, clause, text…"), "wide");
+  const search = labelled("Text", searchBox(draw, placeholder), "wide");
   const frame = h(
     "div",
     { class: "view" },
     h("h2", {}, title),
     h("p", { class: "lead" }, about),
+    tabs,
     h("form", { class: "bar", role: "search", "aria-label": "Filters", onsubmit: (event) => event.preventDefault() }, h("div", { class: "fields" }, search, controls(draw))),
     place,
   );
@@ -29,16 +30,16 @@ function asked(text) {
   return words.every((word) => read.includes(word));
 }
 
-const NUMBERS = new Set(["Seen", "Mismatches", "Newest p50", "p90", "p99", "Largest", "Samples"]);
+const NUMBERS = new Set(["Seen", "Mismatches", "Newest p50", "p90", "p99", "Largest", "Samples", "Cells"]);
 
 /** Rows of a table, the first hundred at once and the others on request. */
-function longTable(names, items, rowOf, className = "") {
+function longTable(names, items, rowOf, className = "", numbers = NUMBERS) {
   if (!items.length) return h("p", { class: "hint" }, "Nothing to show.");
   const body = h("tbody", {});
   const wrap = h(
     "div",
     { class: "scroll" },
-    h("table", { class: `list ${className}` }, h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col", class: NUMBERS.has(name) ? "number" : null }, name)))), body),
+    h("table", { class: `list ${className}` }, h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col", class: numbers.has(name) ? "number" : null }, name)))), body),
   );
   return growing(items, wrap, (some) => body.append(...some.map(rowOf)));
 }
@@ -66,7 +67,8 @@ function caseLink(name, more = {}) {
   return h("a", { href: viewAddress("matrix", { ...CLEARED, q: name, ...more }), class: "case-link" }, h("span", { class: "hint" }, `${suite}::`), h("wbr"), short || "");
 }
 
-const CLEARED = { q: "", clause: "", verdicts: "", revision: "", provider: "", releases: "", changed: "", closed: "" };
+const CLEARED = { q: "", clause: "", verdicts: "", revision: "", provider: "", releases: "", changed: "", closed: "", open: "", fold: "" };
+const FOLDING = new Set(["closed", "open", "fold"]);
 
 /** Cases, the first few in sight. */
 function caseList(cases) {

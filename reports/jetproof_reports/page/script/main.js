@@ -9,6 +9,7 @@ const VIEWS = [
   ["deviations", "Deviations"],
   ["positions", "Positions"],
   ["first-change", "First change"],
+  ["trends", "Trends"],
 ];
 const MAKERS = {
   regressions: regressionsView,
@@ -18,6 +19,7 @@ const MAKERS = {
   deviations: deviationsView,
   positions: positionsView,
   "first-change": firstChangeView,
+  trends: trendsView,
 };
 
 let matrix;
@@ -74,14 +76,16 @@ function drawMatrix(main) {
     go({ cell: "" });
     grid.element.focus({ preventScroll: true });
   });
-  grid = new Grid(matrix, openCell);
+  const specs = new SpecBar(matrix, (spec) => grid.jump(spec), () => grid.show(selection(matrix)));
+  grid = new Grid(matrix, openCell, (spec) => specs.mark(spec));
   const count = h("p", { class: "hint found", id: "found" });
   let bar;
   const update = ({ rebuild = false } = {}) => {
     if (rebuild) bar.replaceWith((bar = filterBar(matrix, update)));
     const chosen = selection(matrix);
+    specs.show(chosen);
     grid.show(chosen);
-    const text = `${whole(chosen.rows.length)} of ${plural(matrix.rows.length, "case")} on ${plural(chosen.columns.length, "release")}`;
+    const text = `${whole(chosen.rows.length)} of ${plural(matrix.rows.length, "case")} on ${columnsTold(chosen.columns)}`;
     count.textContent = text;
     announce(text);
     empty.hidden = chosen.rows.length > 0;
@@ -90,8 +94,8 @@ function drawMatrix(main) {
   bar = filterBar(matrix, update);
   const clear = clearButton(update);
   const empty = h("p", { class: "empty", hidden: true }, "No case is left by these filters.");
-  const keys = h("p", { class: "hint keys" }, "Keys: arrows move, Enter opens, Escape closes, / searches.");
-  main.replaceChildren(notes(), bar, h("div", { class: "under" }, count, clear, keys), h("div", { class: "split" }, h("div", { class: "holder" }, grid.element, empty), panel.element));
+  const keys = h("p", { class: "hint keys" }, "Arrows move · Enter opens · / searches");
+  main.replaceChildren(notes(), bar, h("div", { class: "under" }, count, clear, specs.element, keys), h("div", { class: "split" }, h("div", { class: "holder" }, grid.element, empty), panel.element));
   update();
   if (state.cell) {
     const cell = matrix.cellNamed(state.cell);
@@ -135,10 +139,16 @@ function notes() {
   return h("div", { class: "notes", role: "note" }, told.map((text) => h("p", {}, text)));
 }
 
+/** `32 releases and 1 reference`: what is no release is not counted as one. */
+function columnsTold(columns) {
+  const apart = columns.filter((column) => column.reference).length;
+  return `${plural(columns.length - apart, "release")}${apart ? ` and ${plural(apart, "reference")}` : ""}`;
+}
+
 function about() {
   const { runs } = matrix.head;
   const last = runs.map((run) => run.started_at || "").sort().at(-1) || "";
-  const parts = [plural(matrix.rows.length, "case"), plural(matrix.columns.length, "release"), plural(matrix.cellCount, "cell")];
+  const parts = [plural(matrix.rows.length, "case"), columnsTold(matrix.columns), plural(matrix.cellCount, "cell")];
   if (runs.length) parts.push(runs.length === 1 ? `run of ${last.slice(0, 10)}` : `${runs.length} runs, the newest of ${last.slice(0, 10)}`);
   const version = [...new Set(runs.map((run) => run.jetproof).filter(Boolean))].join(", ");
   if (version) parts.push(`jetproof ${version}`);

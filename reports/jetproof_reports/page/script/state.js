@@ -14,6 +14,12 @@ const DEFAULTS = {
   cell: "",
   case: "",
   closed: "",
+  open: "",
+  fold: "",
+  by: "",
+  ra: "",
+  rb: "",
+  on: "",
   spec: "",
   untested: "",
 };

@@ -26,7 +26,7 @@ class Matrix {
     this.columns = head.columns.map((column, index) => ({
       ...column,
       index,
-      name: column.provider === "embedded" ? column.server : `${column.server} ${column.provider}`,
+      name: columnName(column.server, column.provider),
       reference: column.provider === "reference",
     }));
     this.servers = [...new Set(head.columns.map((column) => column.server))];
@@ -126,19 +126,38 @@ class Matrix {
     return this.columns.find((column) => column.name === name) || null;
   }
 
+  /** Reasons, deviations and positions of a row's cells, each once. */
+  toldIn(row) {
+    const { cells, reasons, deviations, positions } = this.head;
+    const [reason, deviation, position] = [new Set(), new Set(), new Set()];
+    const first = row.index * this.columns.length;
+    for (const number of this.numbers.subarray(first, first + this.columns.length)) {
+      if (number < 0) continue;
+      reason.add(cells.reason[number]);
+      deviation.add(cells.deviation[number]);
+      position.add(cells.position[number]);
+    }
+    return [
+      ...[...reason].map((at) => reasons[at]),
+      ...[...deviation].map((at) => deviations[at]),
+      ...[...position].flatMap((at) => positions[at].flat()),
+    ];
+  }
+
   /** All text of a row that a reader may look for. */
   haystack(row) {
     if (row.text === undefined) {
-      const cells = this.columns.map((column) => this.cell(row, column)).filter(Boolean);
-      const told = new Set(
-        cells.flatMap((cell) => [cell.reason, cell.deviation, ...cell.position.flat()]),
-      );
-      row.text = [row.case, row.topology, row.client || "", ...row.clauses, ...told]
+      row.text = [row.case, row.topology, row.client || "", ...row.clauses, ...this.toldIn(row)]
         .join("\n")
         .toLowerCase();
     }
     return row.text;
   }
+}
+
+/** How a column is called everywhere: where nothing is said, a release came as its own binary. */
+function columnName(server, provider) {
+  return !provider || provider === "embedded" ? server : `${server} ${provider}`;
 }
 
 /** `2.12.0 to 2.12.8, 2.15.1`: releases that follow each other become one span. */

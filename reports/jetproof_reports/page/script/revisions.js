@@ -1,0 +1,218 @@
+// What differs between two revisions of a specification: its sentences, and how a release fares.
+
+/** Revisions by specification: those of its history, that cases are about, and that brought a sentence. */
+function revisionsOf(matrix, tables) {
+  const found = new Map();
+  const add = (spec, revision) => {
+    if (revision === null || revision === undefined) return; // 0 is a draft before the first number
+    if (!found.has(spec)) found.set(spec, new Set());
+    found.get(spec).add(revision);
+  };
+  for (const row of matrix.rows) add(row.spec, row.revision);
+  for (const clause of tables.coverage || []) add(clause.spec, clause.revision_from);
+  for (const one of tables.revisions || []) if (found.has(one.spec)) add(one.spec, one.revision);
+  return new Map([...found].map(([spec, all]) => [spec, [...all].sort((a, b) => a - b)]));
+}
+
+function specsWithRevisions(matrix, tables) {
+  return [...revisionsOf(matrix, tables)].filter(([, all]) => all.length > 1).map(([spec]) => spec).sort();
+}
+
+/** The two revisions asked for, else the newest and the one before it that cases are about. */
+function revisionSides(matrix, spec, all) {
+  const about = new Set(matrix.rows.filter((row) => row.spec === spec).map((row) => row.revision));
+  const named = (text) => all.find((revision) => String(revision) === text);
+  const b = named(state.rb) ?? all.at(-1);
+  const earlier = all.filter((revision) => revision < b);
+  const a = named(state.ra) ?? earlier.findLast((revision) => about.has(revision)) ?? earlier.at(-1) ?? b;
+  return [a, b];
+}
+
+function revisionsView(matrix, tables, tabs) {
+  const known = revisionsOf(matrix, tables);
+  const specs = specsWithRevisions(matrix, tables);
+  const pick = () => {
+    const spec = specs.includes(state.spec) ? state.spec : specs[0];
+    const [a, b] = revisionSides(matrix, spec, known.get(spec));
+    const on = matrix.columnNamed(state.on) || matrix.columns.findLast((column) => !column.reference) || matrix.columns.at(-1);
+    return { spec, a, b, on };
+  };
+  const controls = (draw) => {
+    const set = (name) => (value) => {
+      go({ [name]: value, case: "", ...(name === "spec" && { ra: "", rb: "" }) });
+      fillIn();
+      draw();
+    };
+    const spec = choice("spec", specs.map((name) => [name, name]), set("spec"));
+    const [first, second] = ["ra", "rb"].map((name) => choice(name, [], set(name)));
+    const on = releaseChoice(matrix, "on", pick().on, set("on"));
+    const fillIn = () => {
+      const chosen = pick();
+      spec.value = chosen.spec;
+      for (const [select, value] of [[first, chosen.a], [second, chosen.b]]) {
+        select.replaceChildren(...known.get(chosen.spec).map((revision) => h("option", { value: String(revision) }, String(revision))));
+        select.value = String(value);
+      }
+    };
+    fillIn();
+    const swap = swapButton(() => {
+      const { a, b } = pick();
+      go({ ra: String(b), rb: String(a), case: "" });
+      fillIn();
+      draw();
+    });
+    return [labelled("Specification", spec), labelled("Before", first), labelled("After", second), labelled("On release", on), swap];
+  };
+  return viewFrame(
+    "What changed between two revisions of the text",
+    "Which sentences came, went and changed, what releases do of each, and the positions they take; then the cases that are about both.",
+    controls,
+    (place) => {
+      const chosen = pick();
+      if (chosen.a === chosen.b) place.replaceChildren(h("p", { class: "hint" }, "Choose two different revisions."));
+      else return drawRevisions(place, matrix, tables, chosen);
+    },
+    { tabs },
+  );
+}
+
+function drawRevisions(place, matrix, tables, { spec, a, b, on }) {
+  const sentences = (tables.coverage || []).filter((clause) => clause.spec === spec);
+  const holds = (clause, revision) => (clause.revision_from ?? 0) <= revision && (clause.revision_to ?? Infinity) >= revision;
+  const matches = (clause) => asked([clause.clause, clause.text, clause.section, ...clause.cases].join("\n"));
+  const onlyB = sentences.filter((clause) => holds(clause, b) && !holds(clause, a));
+  const onlyA = sentences.filter((clause) => holds(clause, a) && !holds(clause, b));
+  const pairs = replacements(sentences, onlyA, onlyB);
+  const paired = new Set(pairs.flat());
+  const changed = pairs.filter((pair) => pair.some(matches));
+  const came = onlyB.filter((clause) => !paired.has(clause) && matches(clause));
+  const went = onlyA.filter((clause) => !paired.has(clause) && matches(clause));
+  const open = new Map(sentences.filter((clause) => (clause.status !== "normative" || clause.level === "may") && (holds(clause, a) || holds(clause, b))).map((clause) => [clause.clause, clause]));
+  const positions = positionsTaken((tables.positions || []).filter((one) => one.spec === spec && one.clauses.some((name) => open.has(name) && holds(open.get(name), one.revision))));
+  // A case that was judged by a revision without the sentence says nothing of it.
+  const about = (clause) => matrix.rows.filter((row) => row.clauses.includes(clause.clause) && (row.spec !== spec || holds(clause, row.revision)));
+  const kept = sentences.filter((clause) => holds(clause, a) && holds(clause, b)).length;
+  const found = changesOf(matrix, cellsOfRevisions(matrix, spec, a, b, on));
+  const how = {
+    name: (cell) => `revision ${cell.row.revision}`,
+    moves: "spec",
+    names: {
+      new: [`Cases about revision ${b} only`, "have a verdict there, and none in the other revision"],
+      gone: [`Cases about revision ${a} only`, "have a verdict there, and none in the other revision"],
+    },
+    tiles: [
+      tile("came", came.length, `Sentences new in ${b}`),
+      tile("went", went.length, `Sentences gone from ${a}`),
+      tile("changed", changed.length, "Sentences changed"),
+      h("li", { class: "tile" }, h("span", {}, h("b", {}, whole(kept)), "Sentences in both")),
+      ...(positions.length ? [tile("taken", positions.length, "Positions")] : []),
+    ],
+    sections: [
+      historyShown(tables, spec, a, b),
+      sentencesShown(matrix, "came", `Sentences new in revision ${b}`, came, on, about),
+      sentencesShown(matrix, "went", `Sentences gone from revision ${a}`, went, on, about),
+      changedShown(matrix, changed, a, b, about),
+      positions.length ? h("section", { class: "kind", id: "taken" }, h("h3", {}, `Positions where the text does not decide (${positions.length})`), positionsShown(matrix, positions)) : null,
+    ].filter(Boolean),
+  };
+  place.replaceChildren(...changesShown(matrix, found, how));
+  return came.length + went.length + changed.length + positions.length + countOf(found);
+}
+
+/** Pairs of a sentence that went and one that came where one replaces the other, perhaps over others. */
+function replacements(sentences, before, after) {
+  const known = new Map(sentences.map((clause) => [clause.clause, clause]));
+  const follows = (late, early) => {
+    const seen = new Set();
+    for (let name = late.replaces; name && !seen.has(name); name = known.get(name)?.replaces) {
+      if (name === early.clause) return true;
+      seen.add(name);
+    }
+    return false;
+  };
+  return after.flatMap((now) => before.filter((was) => follows(now, was) || follows(was, now)).map((was) => [was, now]));
+}
+
+/** The revisions after the earlier of the two up to the later. */
+function historyShown(tables, spec, a, b) {
+  const [early, late] = a < b ? [a, b] : [b, a];
+  const passed = (tables.revisions || []).filter((one) => one.spec === spec && one.revision > early && one.revision <= late);
+  if (!passed.length) return null;
+  return h(
+    "section",
+    { class: "kind", id: "history" },
+    h("h3", {}, "Revisions in between"),
+    longTable(["Revision", "Date", "Server", "API level", "What it brought"], passed, (one) =>
+      row(h("th", { scope: "row" }, String(one.revision)), one.date || "", one.server || "", one.api_level === null ? "" : String(one.api_level), one.note || ""),
+    ),
+  );
+}
+
+/** What cases say of a sentence, releases with the same verdicts taken together. */
+function verdictsByRelease(matrix, rows) {
+  const groups = [];
+  for (const column of matrix.columns) {
+    const seen = new Set(rows.map((row) => matrix.verdict(row, column)).filter(Boolean));
+    const verdicts = matrix.verdicts.filter((verdict) => seen.has(verdict));
+    const key = [column.provider, ...verdicts.map((verdict) => verdict.code)].join(" ");
+    const last = groups.at(-1);
+    if (last?.key === key) last.to = column;
+    else groups.push({ key, verdicts, from: column, to: column });
+  }
+  const told = groups.filter((group) => group.verdicts.length);
+  if (!told.length) return h("span", { class: "hint" }, "no case");
+  return h(
+    "ul",
+    { class: "plain by-release" },
+    told.map(({ from, to, verdicts }) => h("li", {}, h("span", { class: "hint" }, from === to ? `${from.name} ` : `${from.name} to ${to.name} `), verdicts.map((verdict) => [verdictTag(verdict), " "]))),
+  );
+}
+
+function changedShown(matrix, pairs, a, b, about) {
+  if (!pairs.length) return null;
+  const side = (clause) => [clauseLink(clause), h("div", {}, clause.text || ""), verdictsByRelease(matrix, about(clause))];
+  return h("section", { class: "kind", id: "changed" }, h("h3", {}, `Sentences changed (${pairs.length})`), longTable([`In revision ${a}`, `In revision ${b}`], pairs, ([was, now]) => row(side(was), side(now)), "clauses-pairs"));
+}
+
+function clauseLink(clause) {
+  const kind = [clause.level, clause.actor, clause.status === "normative" ? null : clause.status];
+  return [h("a", { href: viewAddress("coverage", { q: clause.clause }) }, clause.clause), h("div", { class: "hint" }, kind.filter(Boolean).join(" · "))];
+}
+
+/** Of each case on one release, its cell about the one revision and that about the other. */
+function cellsOfRevisions(matrix, spec, a, b, on) {
+  const pairs = new Map();
+  for (const row of matrix.rows) {
+    if (row.spec !== spec || (row.revision !== a && row.revision !== b)) continue;
+    if (!pairs.has(row.twin)) pairs.set(row.twin, [null, null]);
+    pairs.get(row.twin)[row.revision === a ? 0 : 1] = matrix.cell(row, on);
+  }
+  return [...pairs.values()];
+}
+
+function sentencesShown(matrix, id, title, clauses, on, about) {
+  if (!clauses.length) return null;
+  const verdicts = (clause) => {
+    const counts = {};
+    for (const row of about(clause)) {
+      const verdict = matrix.verdict(row, on);
+      if (verdict) counts[verdict.name] = (counts[verdict.name] || 0) + 1;
+    }
+    return Object.keys(counts).length ? verdictCounts(matrix, counts) : h("span", { class: "hint" }, "no case");
+  };
+  return h(
+    "section",
+    { class: "kind", id },
+    h("h3", {}, `${title} (${clauses.length})`),
+    longTable(["Sentence", "What it says", "Tested by", `On ${on.name}`, "On all releases"], clauses, (clause) =>
+      row(
+        h("th", { scope: "row" }, clauseLink(clause)),
+        [clause.text || "", h("div", { class: "hint" }, clause.section)],
+        caseList(clause.cases),
+        verdicts(clause),
+        verdictsByRelease(matrix, about(clause)),
+      ),
+      "clauses-list",
+    ),
+  );
+}

@@ -1,0 +1,26 @@
+"""`trends`: how many cells of a run had which verdict, so that runs can be followed over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from jetproof_reports.schemas import TRENDS
+from jetproof_reports.tables.common import PLACE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def trends(cells: DataFrame) -> DataFrame:
+    """One row a run, specification, server and verdict; a cell counts with its last attempt."""
+    last = F.max_by("verdict", F.struct("attempt", "cell_no")).alias("verdict")
+    played = cells.groupBy("run_id", "run_at", "spec", "server", *PLACE).agg(last)
+    return (
+        played.groupBy(
+            "run_id", F.col("run_at").alias("started_at"), "spec", "server", "provider", "verdict"
+        )
+        .agg(F.count("*").alias("cells"))
+        .select(*TRENDS)
+    )
