@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets
 import shlex
 import string
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from jetproof.engine.judge import Rules
+from jetproof.engine.options import CASES_AT_ONCE, Front, RunOptions, Stop, no_front
 from jetproof.engine.places import Places
 from jetproof.engine.play import Play
 from jetproof.engine.player import Outcome, play_case
 from jetproof.engine.schema_watch import SUITE, SchemaWatch
-from jetproof.engine.session import Address, Session
+from jetproof.engine.session import Session
 from jetproof.engine.verdicts import Ruling, rule
 from jetproof.errors import JetproofError
 from jetproof.events import (
@@ -38,59 +37,22 @@ from jetproof.load.library import Library
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Group, Item, Plan, PlanTarget
 from jetproof.targets.node import Node, NotReady, StartError
-from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import RunningTarget, start_target
 
-CASES_AT_ONCE = 64
+__all__ = [
+    "CASES_AT_ONCE",
+    "Front",
+    "RunOptions",
+    "Stop",
+    "fresh_run_id",
+    "no_front",
+    "now",
+    "run",
+    "run_prefix",
+]
+
 LOG_LINES = 30
 _ALPHABET = string.ascii_lowercase + string.digits
-
-Front = Callable[[RunningTarget], AbstractAsyncContextManager[Address | None]]
-
-
-@contextlib.asynccontextmanager
-async def no_front(_: RunningTarget) -> AsyncIterator[None]:
-    """Cases reach the target itself."""
-    yield None
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """How to play, not what."""
-
-    run: str
-    time_factor: float
-    servers_at_once: int = 8
-    cases_at_once: int = CASES_AT_ONCE
-    fail_fast: bool = False
-    command: tuple[str, ...] = ()
-    attempts: Mapping[str, int] = field(default_factory=dict)
-    owner: Owner | None = None
-    keep: bool = False
-    front: Front = no_front
-    hold: Callable[[RunningTarget], AbstractAsyncContextManager[None]] | None = None
-    knobs: Mapping[str, bool] = field(default_factory=dict)
-    """How the reference layer does wrong on purpose, on targets that have it."""
-    again: bool = True
-    """A case that a slow machine disturbed is played once more at the end, with less to do."""
-
-
-class Stop:
-    """Asks a run to end early: once to start nothing more and end what is being played."""
-
-    def __init__(self) -> None:
-        self.reason: str | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def now(self, reason: str) -> None:
-        if self.reason is None:
-            self.reason = reason
-        for task in list(self._tasks):
-            task.cancel()
-
-    def watch(self, task: asyncio.Task[None]) -> None:
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 async def run(

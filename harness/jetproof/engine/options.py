@@ -1,0 +1,62 @@
+"""How a run is played, and how it is ended early."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+
+from jetproof.engine.session import Address
+from jetproof.targets.sweep import Owner
+from jetproof.targets.topology import RunningTarget
+
+CASES_AT_ONCE = 64
+
+Front = Callable[[RunningTarget], AbstractAsyncContextManager[Address | None]]
+
+
+@contextlib.asynccontextmanager
+async def no_front(_: RunningTarget) -> AsyncIterator[None]:
+    """Cases reach the target itself."""
+    yield None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How to play, not what."""
+
+    run: str
+    time_factor: float
+    servers_at_once: int = 8
+    cases_at_once: int = CASES_AT_ONCE
+    fail_fast: bool = False
+    command: tuple[str, ...] = ()
+    attempts: Mapping[str, int] = field(default_factory=dict)
+    owner: Owner | None = None
+    keep: bool = False
+    front: Front = no_front
+    hold: Callable[[RunningTarget], AbstractAsyncContextManager[None]] | None = None
+    knobs: Mapping[str, bool] = field(default_factory=dict)
+    """How the reference layer does wrong on purpose, on targets that have it."""
+    again: bool = True
+    """A case that a slow machine disturbed is played once more at the end, with less to do."""
+
+
+class Stop:
+    """Asks a run to end early: once to start nothing more and end what is being played."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def now(self, reason: str) -> None:
+        if self.reason is None:
+            self.reason = reason
+        for task in list(self._tasks):
+            task.cancel()
+
+    def watch(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
