@@ -89,10 +89,14 @@ def markdown(library: Library, found: Coverage, *, played: bool, errors: bool) -
 
 
 def _clause_table(found: Coverage, played: bool) -> Table:
-    states = [state for state in State if state is not State.UNTESTED]
+    left_out = {State.UNTESTED}
+    if all(one.state is not State.REFERENCE for one in found.clauses.values()):
+        left_out.add(State.REFERENCE)
+    states = [state for state in State if state not in left_out]
     shown = states if played else []
     named = [] if played else ["named by cases"]
-    head = ["specification", "for servers", *named, *shown, "untested", "for clients only"]
+    layer = ["pass on the reference layer"] if played else []
+    head = ["specification", "for servers", *named, *shown, "untested", *layer, "for clients only"]
     rows = []
     by_spec: dict[str, list[ClauseCoverage]] = {}
     for one in found.clauses.values():
@@ -105,7 +109,10 @@ def _clause_table(found: Coverage, played: bool) -> Table:
         if not played:
             row.append(str(sum(bool(one.named_by) for one in servers)))
         row += [str(counts[state]) for state in shown]
-        row += [str(counts[State.UNTESTED]), str(len(clauses) - len(servers))]
+        row.append(str(counts[State.UNTESTED]))
+        if played:
+            row.append(str(sum("pass" in one.reference for one in servers)))
+        row.append(str(len(clauses) - len(servers)))
         rows.append(row)
     return [head, *rows]
 
