@@ -116,8 +116,8 @@ async def execute(args: argparse.Namespace) -> int:
 
 
 def possible(mutants: Sequence[Mutant], target: PlanTarget) -> list[Mutant]:
-    """The mutants that the target can be: only the reference layer has knobs."""
-    return [mutant for mutant in mutants if not mutant.knobs or target.provider == REFERENCE]
+    """The mutants that the target can be: some are ways for the reference layer alone."""
+    return [each for each in mutants if not each.for_reference or target.provider == REFERENCE]
 
 
 def choose(

@@ -46,6 +46,7 @@ def read_mutants(
                 breaks=tuple(raw["breaks"]),
                 rules=tuple(raw.get("rules", ())),
                 knobs=raw.get("reference", {}),
+                for_reference="reference" in raw,
                 file=document.file,
                 line=line,
             )

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 class Mutant:
     """One way to be wrong. `rules` are what the tap does to the frames, as plain data.
 
-    `knobs` are what the reference layer does wrong, if it is that which is wrong.
+    `knobs` are what the reference layer does wrong, if it is that which is wrong. A mutant
+    `for_reference` says nothing about a release: what its rules change, only that layer says.
     """
 
     id: str
@@ -20,3 +21,4 @@ class Mutant:
     file: str = ""
     line: int = 0
     knobs: Mapping[str, bool] = field(default_factory=dict)
+    for_reference: bool = False
