@@ -98,8 +98,17 @@ def test_replay_goes_through_the_layer_too(capsys: pytest.CaptureFixture[str]) -
     assert document["cell"]["provider"] == "reference"
 
 
-WRONG = Mutant("ignores-it", "about", ("A53-006",), (), knobs={"ignore-min-last-seq": True})
-IDLE = Mutant("compares-otherwise", "about", ("A53-006",), (), knobs={"consumers-forget": True})
+WRONG = Mutant(
+    "ignores-it", "about", ("A53-006",), (), knobs={"ignore-min-last-seq": True}, for_reference=True
+)
+IDLE = Mutant(
+    "compares-otherwise",
+    "about",
+    ("A53-006",),
+    (),
+    knobs={"consumers-forget": True},
+    for_reference=True,
+)
 
 
 def test_mutants_with_knobs_are_tried_on_the_layer_and_left_out_elsewhere(
