@@ -33,6 +33,11 @@ def fixtures_dir() -> Path:
     return data_root() / "fixtures"
 
 
+def adapters_dir() -> Path:
+    """Return the folder of the adapters, one folder a client library."""
+    return data_root() / "adapters"
+
+
 def cache_root() -> Path:
     """`$JETPROOF_CACHE`, else the folder where this platform keeps caches."""
     if given := os.environ.get("JETPROOF_CACHE"):

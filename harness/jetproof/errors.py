@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-Phase = Literal["load", "plan", "start", "play", "write"]
+Phase = Literal["load", "plan", "start", "play", "adapter", "write"]
 
 
 class JetproofError(Exception):

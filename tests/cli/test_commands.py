@@ -84,7 +84,8 @@ def test_a_wrong_command_line_exits_with_2(jetproof: Command, arguments: tuple[s
 
 
 @pytest.mark.parametrize(
-    ("phase", "code"), [("load", 2), ("plan", 2), ("write", 2), ("start", 3), ("play", 3)]
+    ("phase", "code"),
+    [("load", 2), ("plan", 2), ("write", 2), ("start", 3), ("play", 3), ("adapter", 3)],
 )
 def test_the_phase_of_an_error_decides_the_exit_code(
     jetproof: Command,

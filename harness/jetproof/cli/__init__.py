@@ -17,7 +17,7 @@ from jetproof.errors import JetproofError
 
 INTERRUPTED = 130
 _BROKEN_PIPE = 141
-_CODES = {"load": 2, "plan": 2, "write": 2, "start": 3, "play": 3}
+_CODES = {"load": 2, "plan": 2, "write": 2, "start": 3, "play": 3, "adapter": 3}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
