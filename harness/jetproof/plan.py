@@ -9,7 +9,7 @@ from __future__ import annotations
 import fnmatch
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,6 +17,7 @@ from jetproof.errors import JetproofError
 from jetproof.load.library import Library
 from jetproof.model.case import Case
 from jetproof.model.clause import Actor
+from jetproof.model.client import operations
 from jetproof.model.topology import TOPOLOGIES
 from jetproof.model.verdict import cell_name
 from jetproof.model.versions import Version
@@ -67,11 +68,27 @@ class PlanTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanClient:
+    """A client library whose adapter has said who it is.
+
+    `name` is what `--client` takes, with the version that was found. `missing` is why it cannot be
+    played at all, if it cannot: a toolchain that is not there."""
+
+    name: str
+    library: str = ""
+    version: str = ""
+    capabilities: frozenset[str] = frozenset()
+    claims: Mapping[str, int] = field(default_factory=dict)
+    missing: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """One cell to be: a case, and the revision of its specification that it is judged by."""
 
     case: Case
     revision: int
+    client: PlanClient | None = None
 
     @property
     def law(self) -> str:
@@ -81,7 +98,8 @@ class Item:
     def replay(self, target: PlanTarget) -> str:
         """The command that plays it again."""
         law = f" --spec {self.law}" if self.law else ""
-        return f"jetproof replay {self.case.id} --server {shlex.quote(target.name)}{law}"
+        client = f" --client {shlex.quote(self.client.name)}" if self.client else ""
+        return f"jetproof replay {self.case.id} --server {shlex.quote(target.name)}{client}{law}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +111,7 @@ class Group:
     topology: str
     items: tuple[Item, ...]
     alone: bool = False
+    client: PlanClient | None = None
 
     @property
     def weight(self) -> int:
@@ -199,12 +218,17 @@ def make_plan(
 def name_of(item: Item, target: PlanTarget) -> str:
     """The name that the cell will have."""
     topology = item.case.given.topology
-    return cell_name(item.case.id, str(target.version), topology, target.provider, law=item.law)
+    client = item.client.name if item.client else None
+    return cell_name(
+        item.case.id, str(target.version), topology, target.provider, client, law=item.law
+    )
 
 
 def why_not(library: Library, item: Item, target: PlanTarget) -> str | None:
     """The proof that a case does not apply to a target, or None if it does."""
     case = item.case
+    if item.client is not None and (reason := _why_not_client(library, item, item.client)):
+        return reason
     if target.speaks is not None and case.spec not in target.speaks:
         return (
             f"the reference layer answers for {', '.join(target.speaks)}; "
@@ -239,17 +263,54 @@ def why_not(library: Library, item: Item, target: PlanTarget) -> str | None:
     return None
 
 
+def _why_not_client(library: Library, item: Item, client: PlanClient) -> str | None:
+    """The proof that a case does not apply to a client library, or None if it does."""
+    if client.missing is not None:
+        return client.missing
+    case = item.case
+    lacking = sorted(operations(tuple(case.all_steps())) - client.capabilities)
+    if lacking:
+        return f"{client.library} has no {', '.join(lacking)}"
+    if not all(clause.holds_in(item.revision) for clause in library.clauses_of(case)):
+        claimed = client.claims.get(case.spec)
+        said = "claims no revision" if claimed is None else f"claims revision {claimed}"
+        return f"{case.spec} revision {case.revision} only, and {client.library} {said}"
+    return None
+
+
+def client_items(library: Library, cases: Iterable[Case], client: PlanClient) -> tuple[Item, ...]:
+    """Each case by the revision that the library claims, or else by the text that is the law.
+
+    What holds in neither is planned all the same, and does not apply."""
+    items = []
+    for case in cases:
+        spec = library.specs[case.spec]
+        asked = (client.claims.get(case.spec, spec.revision), spec.revision)
+        clauses = library.clauses_of(case)
+        held = [number for number in asked if all(clause.holds_in(number) for clause in clauses)]
+        items.append(Item(case, held[0] if held else asked[0], client))
+    return tuple(items)
+
+
+def is_claimed(library: Library, client: PlanClient, spec: str, revision: int) -> bool:
+    """Whether a library is held to this revision: the one it claims, or the law if it claims none."""
+    return client.claims.get(spec, library.specs[spec].revision) == revision
+
+
 def _group(target: PlanTarget, items: Iterable[Item]) -> list[Group]:
-    shared: dict[tuple[str, str], list[Item]] = defaultdict(list)
+    shared: dict[tuple[str, str, str], list[Item]] = defaultdict(list)
     groups: list[Group] = []
     for item in items:
-        given = item.case.given
+        given, client = item.case.given, item.client
         if given.isolation == "server":
-            groups.append(Group(target, given.configuration, given.topology, (item,), alone=True))
+            groups.append(Group(target, given.configuration, given.topology, (item,), True, client))
         else:
-            shared[given.configuration, given.topology].append(item)
-    for (configuration, topology), members in shared.items():
-        groups.append(Group(target, configuration, topology, tuple(members)))
+            name = client.name if client else ""
+            shared[given.configuration, given.topology, name].append(item)
+    for (configuration, topology, _), members in shared.items():
+        groups.append(
+            Group(target, configuration, topology, tuple(members), client=members[0].client)
+        )
     return groups
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from jetproof.data import data_root
 from jetproof.engine.run import RunOptions, fresh_run_id, run
 from jetproof.events import CaseFinished, Event
 from jetproof.load.catalogue import read_catalogue
+from jetproof.load.client_steps import KINDS as CLIENT_KINDS
 from jetproof.load.deviations import read_deviations
 from jetproof.load.library import Library, load_cases, load_library
 from jetproof.load.mistakes import Mistake
@@ -193,9 +195,13 @@ def test_every_key_of_the_format_is_explained_and_used_in_an_example_that_is_pla
         if example.kind in PLAYED:
             used |= keys_in(document_of(replace(example, text=example.file())).data)
     path = data_root() / "fixtures" / "schemas" / "case-file.json"
-    names = property_names(json.loads(path.read_text(encoding="utf-8")))
+    schema = json.loads(path.read_text(encoding="utf-8"))
+    for_clients = client_names(schema)
+    names = property_names(schema) - for_clients
     assert names - used == set()
     assert {name for name in names if f"`{name}`" not in page} == set()
+    client_page = (PAGE.parent / "client-cases.md").read_text(encoding="utf-8")
+    assert {name for name in for_clients if f"{name}" not in client_page} == set()
 
 
 def test_every_law_is_explained_and_used() -> None:
@@ -213,6 +219,19 @@ def keys_in(data: object) -> set[str]:
     if isinstance(data, dict):
         return set(data).union(*map(keys_in, data.values()))
     return set().union(*map(keys_in, data)) if isinstance(data, list) else set()
+
+
+def client_names(schema: dict[str, Any]) -> set[str]:
+    """The names of properties that only cases for client libraries have."""
+    definitions = schema["$defs"]
+    steps = [definitions[f"{kind}-step"] for kind in CLIENT_KINDS]
+    given = definitions["given"]["properties"]["client"]
+    own = property_names([*steps, given]) | {"client", "tap", "is"}
+    others = {name: part for name, part in definitions.items() if part not in steps}
+    others = json.loads(json.dumps(others))
+    for part, name in (("given", "client"), ("case", "tap"), ("expectation", "is")):
+        del others[part]["properties"][name]
+    return own - property_names([others, schema["properties"]])
 
 
 def property_names(schema: object) -> set[str]:

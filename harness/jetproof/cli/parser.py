@@ -11,6 +11,7 @@ from jetproof.cli import (
     coverage,
     diff,
     doctor,
+    gate,
     list_cases,
     matrix,
     merge,
@@ -24,7 +25,9 @@ from jetproof.cli import (
     validate,
 )
 
-_ABOUT = "Proves on the wire whether a NATS server speaks JetStream as its specifications say."
+_ABOUT = (
+    "Proves on the wire whether NATS servers and clients speak JetStream as its specifications say."
+)
 _EPILOG = """\
 exit codes:
   0  conforms                                2  the request or a case file is wrong
@@ -51,6 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (
         run,
+        gate,
         matrix,
         merge,
         bisect,

@@ -59,16 +59,19 @@ def split_patterns(suites: Path, patterns: Sequence[str]) -> Patterns:
     return found
 
 
-def select_cases(library: Library, selection: Selection) -> Selected:
-    """The items that a selection names, whose patterns may be paths."""
+def select_cases(library: Library, selection: Selection, *, for_clients: bool = False) -> Selected:
+    """The items that a selection names, whose patterns may be paths.
+
+    Cases for servers are chosen from, or those for client libraries."""
+    pool = library.client_cases if for_clients else library.cases
     patterns = split_patterns(library.root / "suites", selection.patterns)
     if not patterns.files:
-        return select(library, replace(selection, patterns=tuple(patterns.names)))
-    outside = _outside(library, patterns.files)
+        return select(library, replace(selection, patterns=tuple(patterns.names)), cases=pool)
+    outside = _outside(library, patterns.files, for_clients)
     other = select(library, replace(selection, patterns=()), cases=outside)
     inside = Selected(())
     if patterns.names:
-        inside = select(library, replace(selection, patterns=tuple(patterns.names)))
+        inside = select(library, replace(selection, patterns=tuple(patterns.names)), cases=pool)
     files = ", ".join(str(path) for path in patterns.files)
     reasons = (inside.partial, other.partial, f"cases of {files}")
     return Selected(inside.items + other.items, "; ".join(filter(None, reasons)))
@@ -76,16 +79,23 @@ def select_cases(library: Library, selection: Selection) -> Selected:
 
 def replay_name(library: Library, case: Case) -> str:
     """What `jetproof replay` finds the case by: its id, or its file and name."""
-    if any(known.id == case.id for known in library.cases):
+    if any(known.id == case.id for known in (*library.cases, *library.client_cases)):
         return case.id
     return f"{case.file}::{case.name}"
 
 
-def _outside(library: Library, files: dict[Path, list[str]]) -> list[Case]:
+def _outside(library: Library, files: dict[Path, list[str]], for_clients: bool) -> list[Case]:
     cases = load_cases(list(files), library)
-    known = {case.id: case for case in library.cases}
+    known = {case.id for case in (*library.cases, *library.client_cases)}
     chosen = []
     for case in cases:
+        if case.for_client != for_clients:
+            judged, command = ("clients", "gate") if case.for_client else ("servers", "run")
+            raise JetproofError(
+                f"{case.file}:{case.line}: {case.id} judges {judged}",
+                phase="plan",
+                hint=f"play it with jetproof {command}",
+            )
         if case.id in known:
             raise JetproofError(
                 f"{case.file}:{case.line}: {case.id} is a case of the suites already",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 
 from jetproof.engine.judge import NO_REPLY, Seen, judge, summary
 from jetproof.engine.mailbox import Mailbox
@@ -24,6 +25,9 @@ from jetproof.model.case import (
 )
 from jetproof.model.matching import describe, mismatch
 
+Following = Callable[[float], Awaitable[Seen | None]]
+"""Gives the next message within so many seconds, or None when surely none comes."""
+
 MAIN = "main"
 REPLIES = "replies"
 NOT_THERE = (404, 503)  # no such message (yet), nobody who listens (yet)
@@ -42,7 +46,7 @@ async def request(play: Play, step: Request) -> None:
     await due(play, step, message)
     box = asked(play, message)
     if step.replies is not None:
-        await several(play, step, box, step.replies, "replies", message.connection)
+        await several(play, step, coming(play, box, message.connection), step.replies, "replies")
     elif isinstance(step.reply, Silence):
         await quiet(play, step, box, step.reply.seconds, "reply", message.connection)
     elif step.reply is not None:
@@ -100,7 +104,7 @@ async def unsubscribe(play: Play, step: Unsubscribe) -> None:
 async def receive(play: Play, step: Receive) -> None:
     box, connection = play.boxes[step.source], play.listening.get(step.source, MAIN)
     if step.messages is not None:
-        await several(play, step, box, step.messages, "messages", connection)
+        await several(play, step, coming(play, box, connection), step.messages, "messages")
         return
     assert step.message is not None
     seen = await play.awaited(box, step.within or REPLY_WITHIN, connection)
@@ -127,17 +131,19 @@ async def silence(play: Play, step: Quiet) -> None:
     _judge_quiet(play, step, unread, step.seconds, "silence")
 
 
-async def several(
-    play: Play, step: Step, box: Mailbox, wanted: Replies, at: str, connection: str
-) -> None:
+def coming(play: Play, box: Mailbox, connection: str) -> Following:
+    """What comes to a mailbox, one after another."""
+    return lambda left: play.awaited(box, left / play.factor, connection)
+
+
+async def several(play: Play, step: Step, following: Following, wanted: Replies, at: str) -> None:
     """Several messages: collected until one ends them, then judged one by one."""
     deadline = time.monotonic() + (wanted.within or REPLY_WITHIN) * play.factor
     exact = _exact_count(play, wanted)
     got: list[Seen] = []
     ended = False
     while not ended and (wanted.until is not None or exact is None or len(got) < exact):
-        left = deadline - time.monotonic()
-        seen = await play.awaited(box, left / play.factor, connection)
+        seen = await following(deadline - time.monotonic())
         if seen is None:
             break
         got.append(seen)

@@ -23,13 +23,19 @@ NO_REPLY = "no reply"
 
 @dataclass(frozen=True)
 class Seen:
-    """A message as it is judged: off the wire, or as message get returned it."""
+    """A message as it is judged: off the wire, or as message get returned it.
+
+    What a client library told is judged alike: its JSON is the payload, `outcome` says whether a
+    call succeeded, and `words` is how it is summed up.
+    """
 
     subject: str
     headers: Headers | None
     payload: bytes
     reply: str = ""
     at: float = 0.0
+    outcome: str = ""
+    words: str = ""
 
     @property
     def status(self) -> int | None:
@@ -116,6 +122,11 @@ def judge(
         if not is_position_only(expectation):
             verdict.add(at, describe_expectation(expectation, env), NO_REPLY, "")
         return verdict
+    if expectation.outcome is not None:
+        right = seen.outcome == expectation.outcome
+        verdict.add(at, None if right else expectation.outcome, seen.words, expectation.outcome)
+        if not right:
+            return verdict  # what is said of an error has no meaning for a success
     _judge_status(verdict, expectation, seen, env, at)
     if expectation.empty is not None:
         words = "an empty message" if expectation.empty else "a payload"
@@ -142,6 +153,9 @@ def judge(
     if expectation.subject is not None:
         missed = mismatch(expectation.subject, seen.subject, env)
         verdict.add(f"{at}.subject", missed, seen.subject, describe(expectation.subject, env))
+    if expectation.reply is not None:
+        missed = mismatch(expectation.reply, seen.reply, env)
+        verdict.add(f"{at}.reply", missed, seen.reply, describe(expectation.reply, env))
     if expectation.not_before is not None:
         _judge_time(verdict, expectation, seen, at, marks)
     if expectation.one_of:
@@ -171,6 +185,8 @@ def is_position_only(expectation: Expectation) -> bool:
 
 def summary(seen: Seen) -> str:
     """A message in a word or two: what kind of answer it is."""
+    if seen.words:
+        return cut(readable(seen.words))
     if seen.status_line:
         return cut(f"status {readable(seen.status_line)}")
     if not seen.payload:
@@ -192,6 +208,8 @@ def summary(seen: Seen) -> str:
 def describe_expectation(expectation: Expectation, env: Env) -> str:
     """An expectation in words, for the line that says what was expected."""
     words: list[str] = []
+    if expectation.outcome is not None:
+        words.append(expectation.outcome)
     if expectation.empty is not None:
         words.append("an empty message" if expectation.empty else "a payload")
     if expectation.status is not None:

@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
+from jetproof.engine.client_pool import ClientPool
 from jetproof.engine.session import Address
+from jetproof.model.client_ledger import ClientLedger
 from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import RunningTarget
 
@@ -40,6 +42,10 @@ class RunOptions:
     hold: Callable[[RunningTarget], AbstractAsyncContextManager[None]] | None = None
     knobs: Mapping[str, bool] = field(default_factory=dict)
     """How the reference layer does wrong on purpose, on targets that have it."""
+    libraries: Mapping[str, ClientPool] = field(default_factory=dict)
+    """By the name of a client library: its adapters."""
+    ledgers: Mapping[str, ClientLedger] = field(default_factory=dict)
+    """By the name of a client library: what is known of it."""
     again: bool = True
     """A case that a slow machine disturbed is played once more at the end, with less to do."""
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
+from jetproof.engine.client_side import ClientSide
 from jetproof.engine.documents import cut
 from jetproof.engine.judge import Judgement, Rules, Seen, merge
 from jetproof.engine.mailbox import Mailbox
@@ -93,6 +94,7 @@ class Play:
         self.advised = asyncio.Event()
         self.broken: str | None = None
         self.connection_lost = False
+        self.client: ClientSide | None = None
         self._schema_watch = schema_watch
         self.outcomes: list[tuple[str, str]] = []
         self._replies_made = count(1)

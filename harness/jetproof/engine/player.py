@@ -10,13 +10,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jetproof.engine import actions, exchange, laws, observations
+from jetproof.engine import actions, client_steps, exchange, laws, observations
+from jetproof.engine.client_side import NotSupported
 from jetproof.engine.documents import cut
 from jetproof.engine.elections import uncalled_for
 from jetproof.engine.play import GIVEN, MOST, CannotGoOn, Play
 from jetproof.engine.setup import prepare
 from jetproof.errors import JetproofError, TooSlow
 from jetproof.model import case as steps
+from jetproof.model import client
 from jetproof.model.matching import MISSING, mismatch
 from jetproof.model.template import (
     Scalar,
@@ -47,6 +49,8 @@ class Outcome:
     ms: float
     error: str | None = None
     disturbed: bool = False
+    unsupported: str | None = None
+    """What a client library has no call for, so that the case does not apply to it."""
 
 
 async def play_case(play: Play) -> Outcome:
@@ -54,6 +58,7 @@ async def play_case(play: Play) -> Outcome:
     task = asyncio.ensure_future(_play(play))
     forget = play.session.watch(play.token, play.advise)
     error: str | None = None
+    unsupported: str | None = None
     disturbed = False
     budget = play.case.budget * play.factor
     try:
@@ -70,6 +75,8 @@ async def play_case(play: Play) -> Outcome:
         error = play.broken
     except CannotGoOn:
         error = play.broken
+    except NotSupported as problem:
+        unsupported = play.generic(str(problem))
     except Exception as problem:
         if isinstance(problem, TimeoutError) and not isinstance(problem, WireTimeout):
             error = f"step {play.where}: it exceeded its budget of {budget:g} s"
@@ -88,7 +95,9 @@ async def play_case(play: Play) -> Outcome:
         error = await play.session.epitaph() or error
     await _leave(play)
     told = error and play.generic(error)
-    return Outcome(play.checks, play.transcript.frames, play.positions, ms, told, disturbed)
+    return Outcome(
+        play.checks, play.transcript.frames, play.positions, ms, told, disturbed, unsupported
+    )
 
 
 async def _told(play: Play, problem: Exception) -> str | None:
@@ -123,6 +132,8 @@ async def _told(play: Play, problem: Exception) -> str | None:
 async def _play(play: Play) -> None:
     play.transcript.step = GIVEN
     await prepare(play)
+    if play.client is not None:
+        await client_steps.connect(play)
     await play_steps(play, play.case.steps)
 
 
@@ -233,6 +244,12 @@ _HANDLERS: Mapping[type[steps.Step], Handler] = {
     steps.Together: together,
     steps.Action: actions.action,
     steps.Law: laws.law,
+    client.Call: client_steps.call,
+    client.Answered: client_steps.answered,
+    client.Told: client_steps.told,
+    client.Wire: client_steps.wire,
+    client.Fired: client_steps.fired,
+    client.TapStep: client_steps.tap,
 }
 
 

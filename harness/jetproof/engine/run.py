@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from jetproof.engine.client_steps import behind_a_tap
 from jetproof.engine.judge import Rules
 from jetproof.engine.options import CASES_AT_ONCE, Front, RunOptions, Stop, no_front
 from jetproof.engine.places import Places
@@ -34,8 +35,10 @@ from jetproof.events import (
     TargetStopped,
 )
 from jetproof.load.library import Library
+from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Group, Item, Plan, PlanTarget
+from jetproof.targets.clients.process import AdapterFault
 from jetproof.targets.node import Node, NotReady, StartError
 from jetproof.targets.topology import RunningTarget, start_target
 
@@ -225,7 +228,7 @@ class _Run:
         watch = self.watches[group.target.name]
         token = fresh_token(self.options.run)
         play = Play(case, session, rules, token, schema_watch=watch.see)
-        outcome = await play_case(play)
+        outcome = await (play_case(play) if item.client is None else self._with_library(item, play))
         if outcome.disturbed and not self.last and not session.dead:
             self.emit(Notice(f"{case.id} @{group.target.name} is played again: {outcome.error}"))
             self.again.append(replace(group, items=(item,)))
@@ -244,17 +247,36 @@ class _Run:
         )
         self.finished(CaseFinished(cell, outcome.checks, outcome.frames))
 
+    async def _with_library(self, item: Item, play: Play) -> Outcome:
+        """Plays a case with a client library, behind a tap of its own."""
+        assert item.client is not None
+        try:
+            async with (
+                self.options.libraries[item.client.name].taken() as adapter,
+                behind_a_tap(play, adapter),
+            ):
+                return await play_case(play)
+        except AdapterFault as fault:
+            return Outcome((), (), {}, 0.0, fault.message)
+
     def _rule(self, group: Group, item: Item, outcome: Outcome) -> Ruling:
+        if outcome.unsupported is not None and item.client is not None:
+            reason = f"{item.client.library} does not support {outcome.unsupported}"
+            return Ruling(Verdict.NOT_APPLICABLE, reason)
         if outcome.error is not None:
             return Ruling(Verdict.ERROR, outcome.error)
         return self._ruling(group.target, item, group.topology, outcome)
 
     def _ruling(self, target: PlanTarget, item: Item, topology: str, outcome: Outcome) -> Ruling:
-        covering = [
-            entry
-            for entry in self.library.deviations
-            if entry.covers(item.case.id, target.version, topology, target.provider)
-        ]
+        if item.client is not None:
+            ledger = self.options.ledgers.get(item.client.name, ClientLedger())
+            covering = ledger.covering(item.case.id, item.client.version, target.version)
+        else:
+            covering = [
+                entry
+                for entry in self.library.deviations
+                if entry.covers(item.case.id, target.version, topology, target.provider)
+            ]
         return rule(self.library.clauses_of(item.case), outcome.checks, covering)
 
     def _no_verdict(
@@ -294,6 +316,7 @@ class _Run:
             target=target.name,
             replay=item.replay(target),
             law=item.law,
+            client=item.client.name if item.client else None,
         )
         return replace(cell, attempt=self.options.attempts.get(cell.name, 0) + 1)
 

@@ -155,6 +155,10 @@ class Session:
         connection.on_error(lambda text: self._tell(self._on_complaint, connection, text))
         return connection
 
+    def reached_at(self, node: str | None) -> tuple[str, int]:
+        """Where a client library reaches a node, or any that is up."""
+        return self._address(node or self._first_node())
+
     async def close(self, connection: Connection) -> None:
         self._opened.pop(connection, None)
         await connection.close()

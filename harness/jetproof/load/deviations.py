@@ -59,7 +59,7 @@ def read_deviations(
             if case is None:
                 report((*keys, "case"), f"no case {raw['case']}{nearest(raw['case'], cases)}")
             else:
-                _check_steps(case, raw, keys, report)
+                check_steps(case, raw, keys, report)
         entries.append(
             Deviation(
                 id=raw["id"],
@@ -67,10 +67,7 @@ def read_deviations(
                 servers=servers,
                 text=raw["text"],
                 does=raw["does"],
-                mismatches=tuple(
-                    KnownMismatch(entry["step"], entry["path"], _literal(entry["actual"]))
-                    for entry in raw["mismatches"]
-                ),
+                mismatches=known_mismatches(raw["mismatches"]),
                 topology=raw.get("topology"),
                 provider=raw.get("provider"),
                 file=document.file,
@@ -80,7 +77,13 @@ def read_deviations(
     return tuple(entries)
 
 
-def _check_steps(case: Case, raw: Any, keys: Keys, report: Any) -> None:
+def known_mismatches(raw: Any) -> tuple[KnownMismatch, ...]:
+    return tuple(
+        KnownMismatch(entry["step"], entry["path"], _literal(entry["actual"])) for entry in raw
+    )
+
+
+def check_steps(case: Case, raw: Any, keys: Keys, report: Any) -> None:
     steps = list(case.all_steps())
     names = [GIVEN, *(step.name for step in steps)]
     labels = {step.address: step.label for step in steps if step.label}

@@ -83,7 +83,7 @@ class ExpectationReader(Reader):
             self.exclusive(keys, raw, ("empty",), _WITH_A_PAYLOAD)
         of_text = {
             name: self.matcher((*keys, name), raw[name], of_text=True)
-            for name in ("description", "payload", "subject")
+            for name in ("description", "payload", "subject", "reply")
             if name in raw
         }
         one_of, captures = self._one_of((*keys, "one_of"), raw.get("one_of"))
@@ -93,7 +93,11 @@ class ExpectationReader(Reader):
         empty, schema = raw.get("empty"), raw.get("schema")
         if isinstance(schema, str):
             self.scope.schema(schema, self.line((*keys, "schema")))
+        outcome = raw.get("is")
+        if outcome is not None and "answer" not in keys:
+            self.mistake((*keys, "is"), "is belongs to the answer of a client library")
         expectation = Expectation(
+            outcome=outcome if isinstance(outcome, str) else None,
             empty=empty if isinstance(empty, bool) else None,
             status=self.matcher((*keys, "status"), raw["status"]) if "status" in raw else None,
             error=self._error((*keys, "error"), raw["error"]) if "error" in raw else None,

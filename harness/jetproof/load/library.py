@@ -38,11 +38,14 @@ SPECS = "specs.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """Everything that runs draw on. `root` holds the fixtures; cases are sorted by id."""
+    """Everything that runs draw on. `root` holds the fixtures; cases are sorted by id.
+
+    `cases` judge servers, `client_cases` client libraries."""
 
     root: Path
     specs: Mapping[str, Spec]
     cases: tuple[Case, ...]
+    client_cases: tuple[Case, ...]
     deviations: tuple[Deviation, ...]
     mutants: tuple[Mutant, ...]
     schemas: WireSchemas
@@ -114,7 +117,8 @@ class _Loading:
         specs = self._specs()
         known = Known(specs, schemas.names(), errors.codes, configurations)
         cases, whole = self._cases(known)
-        by_id = {case.id: case for case in cases} if whole else None
+        for_servers = tuple(case for case in cases if not case.for_client)
+        by_id = {case.id: case for case in for_servers} if whole else None
         deviations = self._deviations(by_id, known)
         if by_id is not None:
             check_error_cases(errors, by_id, specs, self._mistakes)
@@ -124,7 +128,8 @@ class _Loading:
         return Library(
             root=self._root,
             specs=specs,
-            cases=cases,
+            cases=for_servers,
+            client_cases=tuple(case for case in cases if case.for_client),
             deviations=deviations,
             mutants=mutants,
             schemas=schemas,

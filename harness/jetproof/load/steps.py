@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from jetproof.load.client_steps import KINDS as CLIENT_KINDS
+from jetproof.load.client_steps import ClientStepReader
 from jetproof.load.nodes import Keys
 from jetproof.load.reader import Raw, Reader, seconds
 from jetproof.load.scope import ERRORS, STREAM
-from jetproof.load.server_steps import ServerStepReader, as_map, as_text
+from jetproof.load.server_steps import as_map, as_text
 from jetproof.model import case as model
 from jetproof.model.case import Expectation, Given, Outgoing, Step
 from jetproof.model.matcher import Matcher
@@ -30,15 +32,22 @@ _OF_AN_ADVISORY = (
 )  # fmt: skip
 
 
-class StepReader(ServerStepReader):
+class StepReader(ClientStepReader):
     """Reads the steps of one case.
 
     `given` is None if what is given has mistakes of its own: then nothing is held against it.
     `sound` tells whether a part follows the schema; steps that do not are left out.
     """
 
-    def __init__(self, reader: Reader, given: Given | None, sound: Callable[[Keys], bool]) -> None:
-        super().__init__(reader, given)
+    def __init__(
+        self,
+        reader: Reader,
+        given: Given | None,
+        sound: Callable[[Keys], bool],
+        *,
+        for_client: bool = False,
+    ) -> None:
+        super().__init__(reader, given, for_client=for_client)
         self._sound = sound
         self._kinds: Mapping[str, Callable[[Keys, Raw, str], Step]] = {
             "publish": self._publish,
@@ -57,6 +66,12 @@ class StepReader(ServerStepReader):
             "together": self._together,
             "action": self._action,
             "law": self._law,
+            "call": self._call,
+            "answered": self._answered,
+            "event": self._event,
+            "wire": self._wire,
+            "fired": self._fired,
+            "tap": self._tap,
         }
 
     def steps(self, keys: Keys, raw: object, prefix: str = "") -> tuple[Step, ...]:
@@ -75,6 +90,8 @@ class StepReader(ServerStepReader):
         if mark is not None:
             self.scope.marks(mark, self.line((*keys, "mark")))
         kind = next(name for name in self._kinds if name in raw)
+        if kind in CLIENT_KINDS and not self.for_client:
+            self.mistake((*keys, kind), f"{kind} belongs to suites whose folder is called client")
         step = self._kinds[kind](keys, raw, address)
         self.take_captures()
         return replace(step, line=self.line(keys), address=address, label=label, mark=mark)

@@ -15,8 +15,9 @@ from jetproof.load.servers import ServerHead
 from jetproof.load.steps import StepReader
 from jetproof.load.structure import Flaw
 from jetproof.model import case as model
-from jetproof.model.case import Case, ConnectionGiven, Given
+from jetproof.model.case import Case, ConnectionGiven, Given, is_client_suite
 from jetproof.model.clause import Actor, Clause
+from jetproof.model.client import Looked
 from jetproof.model.template import Value
 
 BUDGET = 15.0
@@ -102,9 +103,13 @@ class SuiteFile:
         merged = self._merge(keys, raw)
         given = self._given(merged, reader)
         certain = self._sound(("given",)) and self._sound((*keys, "given"))
-        steps = StepReader(reader, given if certain else None, self._sound)
+        steps = StepReader(
+            reader, given if certain else None, self._sound, for_client=is_client_suite(self.suite)
+        )
+        given = replace(given, client=steps.client_given(merged.at("client"), merged.get("client")))
         steps.check_given({name: merged.at(name) for name in ("connections", "release")})
-        read = steps.steps((*keys, "steps"), raw.get("steps"))
+        at_first = steps.first_rules((*keys, "tap"), raw.get("tap"))
+        read = (*at_first, *steps.steps((*keys, "steps"), raw.get("steps")))
         if not complete:
             return
         scope.finish()
@@ -114,6 +119,7 @@ class SuiteFile:
             "steps": raw["steps"],
             "clauses": clauses,
             "revision": revision,
+            **({"tap": raw["tap"]} if "tap" in raw else {}),
         }
         case = Case(
             id=case_id,
@@ -149,8 +155,10 @@ class SuiteFile:
         return tuple(found)
 
     def _check_clause(self, keys: Keys, clause: Clause, revision: int) -> None:
-        if clause.actor is Actor.CLIENT:
-            self._report(keys, f"clause {clause.id} binds clients, and this is a case for servers")
+        for_client = is_client_suite(self.suite)
+        if clause.actor is (Actor.SERVER if for_client else Actor.CLIENT):
+            bound, mine = ("servers", "clients") if for_client else ("clients", "servers")
+            self._report(keys, f"clause {clause.id} binds {bound}, and this is a case for {mine}")
         if (
             self._spec is not None
             and clause.spec == self._spec.id
@@ -295,7 +303,7 @@ def _stated_silence(step: model.Step) -> float:
             return step.seconds
         case model.Request(reply=model.Silence(stated)):
             return stated
-        case model.Advisory(none_for=float(stated)):
+        case model.Advisory(none_for=float(stated)) | Looked(none_for=float(stated)):
             return stated
         case model.Together():
             return max(sum(map(_stated_silence, branch)) for branch in step.branches.values())

@@ -30,8 +30,11 @@ class ErrorCode:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What one message must be like; every part that is given must hold."""
+    """What one message must be like; every part that is given must hold.
 
+    `outcome` is for the answer of a client library: ok or error."""
+
+    outcome: str | None = None
     empty: bool | None = None
     status: Matcher | None = None
     description: Matcher | None = None
@@ -42,6 +45,7 @@ class Expectation:
     header_names: Matcher | None = None
     payload: Matcher | None = None
     subject: Matcher | None = None
+    reply: Matcher | None = None
     one_of: tuple[Expectation, ...] = ()
     not_before: After | None = None
     position: str | None = None
@@ -274,6 +278,15 @@ class ConnectionGiven:
 
 
 @dataclass(frozen=True, slots=True)
+class ClientGiven:
+    """How the library is connected before the first step: through the tap, to a node."""
+
+    connect: Mapping[str, Value] = field(default_factory=dict)
+    connected: bool = True
+    node: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Given:
     """What a case needs before its first step."""
 
@@ -283,6 +296,7 @@ class Given:
     release: str | None = None
     streams: tuple[tuple[str, Value], ...] = ()
     connections: Mapping[str, ConnectionGiven] = field(default_factory=dict)
+    client: ClientGiven = field(default_factory=ClientGiven)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +321,11 @@ class Case:
         yield from _walk(self.steps)
 
     @property
+    def for_client(self) -> bool:
+        """Whether it judges a client library: its suite stands in the folder `client`."""
+        return is_client_suite(self.suite)
+
+    @property
     def actions(self) -> frozenset[str]:
         verbs: set[str] = set()
         for step in self.all_steps():
@@ -321,6 +340,10 @@ class Case:
         """The releases it needs: versions, `newer` or `older` than the target, or `target`."""
         named = {step.release for step in self.all_steps() if isinstance(step, Action)}
         return frozenset(name for name in {*named, self.given.release} if name is not None)
+
+
+def is_client_suite(suite: str) -> bool:
+    return suite.split("/")[1:2] == ["client"]
 
 
 def _walk(steps: tuple[Step, ...]) -> Iterator[Step]:

@@ -71,6 +71,7 @@ class RuleBook:
         self.problems: list[str] = []
         self.subscriptions = Subscriptions()
         self._rules: dict[str, Rule] = {}
+        self._given: Env = {}
         self._env: dict[str, Scalar] = {}
         # By reply subject: the rules whose `answers` took the publish, and what they remember.
         self._requests: OrderedDict[str, dict[str, Mapping[str, Scalar]]] = OrderedDict()
@@ -88,6 +89,12 @@ class RuleBook:
         for rule in rules:
             self._rules[rule.id] = rule
             self.matched[rule.id] = self.fired[rule.id] = 0
+
+    def know(self, variables: Env) -> None:
+        """Takes variables that a rule may name; what rules remember comes before them.
+
+        The mapping is asked again for every frame, so it may change."""
+        self._given = variables
 
     def remove(self, ids: Iterable[str] | None = None) -> None:
         """Takes rules out of force (all of them by default); their counts stay."""
@@ -116,7 +123,7 @@ class RuleBook:
             self.matched[rule.id] += 1
             if not rule.count.takes(self.matched[rule.id], self.fired[rule.id]):
                 continue
-            env = {**self._env, **own}
+            env = {**self._given, **self._env, **own}
             try:
                 done = self._do(rule, connection, decision, view, env)
             except (CannotChange, TemplateError, UnknownVariable) as error:
@@ -143,7 +150,7 @@ class RuleBook:
             if found is None:
                 return None
             own = found
-        return own if selects(rule.on, view, {**self._env, **own}) else None
+        return own if selects(rule.on, view, {**self._given, **self._env, **own}) else None
 
     def _note_request(self, rule: Rule, view: FrameView) -> None:
         frame = view.frame
@@ -151,7 +158,7 @@ class RuleBook:
             rule.on.answers is not None
             and isinstance(frame, Pub)
             and frame.reply is not None
-            and selects(rule.on.answers, view, self._env)
+            and selects(rule.on.answers, view, {**self._given, **self._env})
         ):
             taken = self._requests.setdefault(frame.reply, {})
             taken[rule.id] = remembered(rule.on.remember, view)

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from jetproof.errors import JetproofError
+from jetproof.model.template import Env
 from jetproof.targets.tap.book import Made, RuleBook
 from jetproof.targets.tap.session import Inline, Session, TapEvent
 from jetproof.wire.errors import WireTimeout
@@ -129,6 +130,14 @@ class Tap:
         """
         parsed = iter(parse_rules([rule for rule in rules if not isinstance(rule, Rule)]))
         self._book.add([rule if isinstance(rule, Rule) else next(parsed) for rule in rules])
+
+    def know(self, variables: Env) -> None:
+        """Rules may name these variables, besides those that they remember themselves."""
+        self._book.know(variables)
+
+    @property
+    def url(self) -> str:
+        return f"nats://{self.host}:{self.port}"
 
     def clear(self, *ids: str) -> None:
         """Takes these rules out of force, or all; their counts can still be read."""

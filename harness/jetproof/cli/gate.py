@@ -1,0 +1,56 @@
+"""`jetproof gate`: judge client libraries behind the wire tap."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jetproof.cli.common import add_command, add_selection, add_servers, at_least_one
+
+if TYPE_CHECKING:
+    from jetproof.cli.common import Commands
+
+
+def add_parser(commands: Commands) -> None:
+    parser = add_command(
+        commands, "gate", "Judge a client library by what it puts on the wire and tells its caller."
+    )
+    add_selection(parser)
+    add_servers(parser)
+    parser.add_argument(
+        "--client",
+        action="append",
+        dest="clients",
+        default=[],
+        metavar="CLIENT",
+        help="python:nats-py, go:nats.go@1.55.0, ./my-adapter, reference; may be repeated",
+    )
+    parser.add_argument("--all", action="store_true", help="every library that Jetproof knows")
+    parser.add_argument(
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="known failures of the library (default: the one that Jetproof has of it)",
+    )
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="the run's folder (default: jetproof-runs/<run id>)"
+    )
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        type=at_least_one,
+        metavar="N",
+        help="adapter processes of a library at the same time (default: 12)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge the libraries; the exit code tells how it went."""
+    import asyncio
+
+    from jetproof.cli.gating import execute
+
+    return asyncio.run(execute(args))

@@ -1,0 +1,219 @@
+"""The work of `jetproof gate`: libraries, their adapters and ledgers, and the verdict on each."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+
+from jetproof.cli.common import plural, write_json
+from jetproof.cli.patterns import select_cases
+from jetproof.cli.playing import Interrupts, play
+from jetproof.cli.running import open_fan
+from jetproof.engine.calibrate import time_factor
+from jetproof.engine.client_pool import AT_ONCE, ClientPool
+from jetproof.engine.run import RunOptions, Stop, fresh_run_id
+from jetproof.errors import JetproofError
+from jetproof.load.client_ledger import read_ledger
+from jetproof.load.library import Library, load_library
+from jetproof.model.client_ledger import ClientLedger
+from jetproof.model.verdict import Cell, Verdict, exit_code
+from jetproof.plan import PlanClient, Selected, Selection, client_items, is_claimed, make_plan
+from jetproof.sinks.console import Console
+from jetproof.sinks.document import Document
+from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
+from jetproof.sinks.record import Record
+from jetproof.targets.clients.build import Client, prepare_client
+from jetproof.targets.clients.process import Adapter, Limits, start_adapter
+from jetproof.targets.clients.spec import ClientSpec, known_adapters, parse_client
+from jetproof.targets.clients.toolchain import NotBuildable
+from jetproof.targets.resolve import resolve
+
+LEDGER = "ledger.yaml"
+_DEFAULT_TARGETS = ("latest",)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A client library that is judged: who it is, how it is started, what is known of it."""
+
+    plan: PlanClient
+    client: Client | None
+    ledger: ClientLedger
+
+
+async def execute(args: argparse.Namespace) -> int:
+    """Everything from loading to the last line."""
+    library = load_library()
+    selection = Selection(tuple(args.patterns), tuple(args.clauses))
+    chosen = select_cases(library, selection, for_clients=True)
+    cases = [item.case for item in chosen.items if _asked_for(item.case.spec, args.specs)]
+    factor = time_factor()
+    libraries = [
+        await _met(spec, args.ledger, library, factor) for spec in _specs(args.clients, args.all)
+    ]
+    targets = await resolve(args.servers or _DEFAULT_TARGETS)
+    items = [item for one in libraries for item in client_items(library, cases, one.plan)]
+    plan = make_plan(library, Selected(tuple(items), chosen.partial), targets, skip=frozenset())
+    run_id, stop = fresh_run_id(), Stop()
+    folder = RunFolder.create(args.out or Path(DEFAULT_PARENT) / run_id, _request(args))
+    console = Console(
+        sys.stderr if args.json else sys.stdout,
+        verbose=args.verbose,
+        results=str(folder.folder),
+        stopped=lambda: stop.reason or "",
+    )
+    document, record = Document(), Record(keep_frames=0)
+    fan = open_fan(args.junit, folder, None, (console, document, record))
+    interrupts = Interrupts(stop, notify=console.say)
+    try:
+        async with _pools(libraries, args.jobs or AT_ONCE, factor) as pools:
+            options = RunOptions(
+                run=run_id,
+                time_factor=factor,
+                command=tuple(args.command_line),
+                libraries=pools,
+                ledgers={one.plan.name: one.ledger for one in libraries},
+            )
+            await play(plan, library, fan, options, interrupts, console.tick)
+    finally:
+        fan.close()
+    for failure in fan.failures:
+        console.say(str(failure))
+    for line in _told(library, libraries, [outcome.cell for outcome in record.outcomes]):
+        console.say(line)
+    code = _exit_code(library, libraries, record, bool(fan.failures), interrupts)
+    if args.json:
+        write_json(document.build(results=str(folder.folder), code=code))
+    return code
+
+
+def _specs(named: Sequence[str], everything: bool) -> list[ClientSpec]:
+    names = [*named, *(known_adapters() if everything else ())]
+    if not names:
+        raise JetproofError(
+            "which library? Say --client, or --all",
+            phase="plan",
+            hint="jetproof clients list prints those that there are",
+        )
+    return [parse_client(name) for name in dict.fromkeys(names)]
+
+
+async def _met(spec: ClientSpec, ledger: Path | None, library: Library, factor: float) -> Judged:
+    """Builds a library's adapter and asks it who it is; one that cannot be built is not played."""
+    known = _ledger(spec, ledger, library)
+    try:
+        client = await asyncio.to_thread(prepare_client, spec)
+    except NotBuildable as problem:
+        return Judged(PlanClient(spec.text, spec.name, missing=problem.message), None, known)
+    async with _started(client, factor) as adapter:
+        hello = adapter.hello
+    plan = PlanClient(
+        name=f"{spec.name}@{hello.version}",
+        library=hello.library,
+        version=hello.version,
+        capabilities=hello.capabilities,
+        claims=hello.claims,
+    )
+    return Judged(plan, client, known.on(_today()))
+
+
+def _ledger(spec: ClientSpec, given: Path | None, library: Library) -> ClientLedger:
+    """The ledger that was named, or the one beside the adapter."""
+    if given is not None:
+        return read_ledger(given, library)
+    beside = None if spec.folder is None else spec.folder.folder / LEDGER
+    if beside is None or not beside.exists():
+        return ClientLedger(spec.name)
+    return read_ledger(beside, library)
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def _started(client: Client, factor: float) -> contextlib.AbstractAsyncContextManager[Adapter]:
+    return start_adapter(
+        client.command,
+        name=client.name,
+        cwd=client.cwd,
+        env=client.env,
+        limits=Limits(factor=factor),
+    )
+
+
+@contextlib.asynccontextmanager
+async def _pools(
+    libraries: Iterable[Judged], at_once: int, factor: float
+) -> AsyncIterator[Mapping[str, ClientPool]]:
+    async with AsyncExitStack() as stack:
+        pools = {}
+        for one in libraries:
+            if one.client is not None:
+                client = one.client
+                pool = ClientPool(partial(_started, client, factor), at_once)
+                pools[one.plan.name] = await stack.enter_async_context(pool)
+        yield pools
+
+
+def _asked_for(spec: str, specs: Sequence[tuple[str, int | None]]) -> bool:
+    return not specs or any(spec == name for name, _ in specs)
+
+
+def _request(args: argparse.Namespace) -> dict[str, object]:
+    return {
+        "patterns": list(args.patterns),
+        "servers": list(args.servers),
+        "clauses": list(args.clauses),
+        "clients": list(args.clients),
+    }
+
+
+def _exit_code(
+    library: Library,
+    libraries: Sequence[Judged],
+    record: Record,
+    failed: bool,
+    interrupts: Interrupts,
+) -> int:
+    """By the revisions that each library claims; what it does not claim is shown, and no more."""
+    if interrupts.exit_code is not None:
+        return interrupts.exit_code
+    if failed:
+        return 2
+    plans = {one.plan.name: one.plan for one in libraries}
+    counted = Counter(
+        outcome.cell.verdict for outcome in record.outcomes if _counts(library, plans, outcome.cell)
+    )
+    return exit_code(counted)
+
+
+def _counts(library: Library, plans: Mapping[str, PlanClient], cell: Cell) -> bool:
+    plan = plans.get(cell.client or "")
+    return plan is None or is_claimed(library, plan, cell.spec, cell.spec_revision)
+
+
+def _told(library: Library, libraries: Sequence[Judged], cells: Sequence[Cell]) -> Iterator[str]:
+    """What a person wants to know besides: expired entries, and what did not apply, by reason."""
+    for one in libraries:
+        for entry in one.ledger.expired(_today()):
+            yield f"{one.plan.name}: {entry.deviation.id} expired on {entry.expires}"
+        own = [cell for cell in cells if cell.client == one.plan.name]
+        reasons = Counter(cell.reason for cell in own if cell.verdict is Verdict.NOT_APPLICABLE)
+        for reason, count in reasons.most_common():
+            yield f"{one.plan.name}: {plural(count, 'case')} n/a: {reason}"
+        beside = [
+            cell for cell in own if not is_claimed(library, one.plan, cell.spec, cell.spec_revision)
+        ]
+        if beside:
+            counts = Counter(cell.verdict for cell in beside)
+            words = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+            yield f"{one.plan.name}: by the text in force, which it does not claim: {words}"

@@ -1,0 +1,61 @@
+"""Adapters of one client library: started as they are needed, and used again one case later."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from types import TracebackType
+from typing import Self
+
+from jetproof.errors import JetproofError
+from jetproof.targets.clients.process import Adapter
+
+AT_ONCE = 12
+Start = Callable[[], AbstractAsyncContextManager[Adapter]]
+
+
+class ClientPool:
+    """So many adapter processes at once, each with one case at a time.
+
+    A process that a case left in order serves the next one; any other is ended with its case.
+    """
+
+    def __init__(self, start: Start, at_once: int = AT_ONCE) -> None:
+        self._start = start
+        self._places = asyncio.Semaphore(at_once)
+        self._idle: list[tuple[Adapter, AsyncExitStack]] = []
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await asyncio.gather(*(stack.aclose() for _, stack in self._idle))
+        self._idle.clear()
+
+    @contextlib.asynccontextmanager
+    async def taken(self) -> AsyncIterator[Adapter]:
+        """An adapter for the length of one case."""
+        async with self._places:
+            adapter, stack = self._idle.pop() if self._idle else await self._started()
+            kept = False
+            try:
+                yield adapter
+                adapter.on_event = adapter.on_line = None
+                with contextlib.suppress(JetproofError):
+                    kept = await adapter.reset()
+            finally:
+                if kept:
+                    self._idle.append((adapter, stack))
+                else:
+                    await stack.aclose()
+
+    async def _started(self) -> tuple[Adapter, AsyncExitStack]:
+        stack = AsyncExitStack()
+        return await stack.enter_async_context(self._start()), stack

@@ -1,0 +1,206 @@
+"""The client library of one case: its adapter, the tap before the server, and what both told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jetproof.engine.documents import cut
+from jetproof.engine.judge import Seen
+from jetproof.engine.mailbox import Mailbox
+from jetproof.engine.transcript import Transcript, header_items
+from jetproof.model.verdict import FrameRecord
+from jetproof.targets.clients.process import Adapter, Answer, Event
+from jetproof.targets.tap import Tap, TapEvent
+from jetproof.wire.frames import Connect, Frame, Msg, Pub, Sub, Unsub
+from jetproof.wire.rules.model import Selector
+from jetproof.wire.rules.selecting import FrameView, selects
+
+CLIENT = "client"
+ADAPTER = "adapter"
+_UNTOLD = ("PING", "PONG", "+OK", "INFO")
+_TOLD_CHARACTERS = 2_000
+
+
+class NotSupported(Exception):
+    """The library has no call for what the case needs: the case does not apply to it."""
+
+
+@dataclass(slots=True)
+class _Frame:
+    view: FrameView
+    seen: Seen
+    taken: bool = False
+
+
+class ClientSide:
+    """What one case knows of its library. Frames and events come in; steps look at them."""
+
+    def __init__(self, adapter: Adapter, tap: Tap, transcript: Transcript) -> None:
+        self.adapter = adapter
+        self.tap = tap
+        self.calls: dict[str, asyncio.Task[Answer]] = {}
+        self._transcript = transcript
+        self._frames: list[_Frame] = []
+        self._boxes: dict[tuple[str, str], Mailbox] = {}
+        self._subjects: dict[tuple[int, str], str] = {}
+        self._news = asyncio.Event()
+
+    # -- what comes in --------------------------------------------------------------------------
+
+    def saw(self, event: TapEvent) -> None:
+        """A frame at the tap. What the server said counts as it reached the library."""
+        self._record(event)
+        frames: tuple[Frame, ...] = (event.frame,)
+        if event.sender == "server":
+            frames = event.passed
+        for frame in frames:
+            view = FrameView(event.sender, frame)
+            if isinstance(frame, Sub):
+                self._subjects[event.connection, frame.sid] = frame.subject
+            seen = _seen(frame, event.at)
+            if isinstance(frame, Unsub):  # it names what it ends by a number
+                seen = replace(seen, subject=self._subjects.get((event.connection, frame.sid), ""))
+            self._frames.append(_Frame(view, seen))
+        self._news.set()
+
+    def heard(self, event: Event) -> None:
+        """Something that the library told by itself."""
+        of, kind = event.of or "", event.body.get("kind")
+        name = event.name if kind is None else f"{event.name}.{kind}"
+        self._transcript.note(ADAPTER, "event", f"{name} {of} {_told(event.body)}")
+        payload = json.dumps(event.body, default=str).encode()
+        words = _event_words(name, event.body)
+        self.box(name, of).put(Seen("", None, payload, at=event.at, words=words))
+
+    def check_adapter(self) -> None:
+        """Silence proves nothing once the adapter has failed."""
+        if self.adapter.fault is not None:
+            raise self.adapter.fault
+
+    def box(self, event: str, of: str) -> Mailbox:
+        return self._boxes.setdefault((event, of), Mailbox())
+
+    # -- what is asked for ----------------------------------------------------------------------
+
+    async def call(self, op: str, parameters: Mapping[str, object], timeout: float) -> Answer:
+        """Calls the library and waits for what it returns."""
+        self._transcript.note(ADAPTER, "call", _told({"op": op, **parameters}))
+        answer = await self.adapter.call(op, parameters, timeout)
+        told = {answer.kind: answer.body}
+        self._transcript.note(ADAPTER, "answer", f"{op}: {_told(told)}")
+        if answer.kind == "unsupported":
+            raise NotSupported(f"{op}: {cut(str(answer.body))}")
+        return answer
+
+    def take(self, selector: Selector, env: Mapping[str, Any]) -> Seen | None:
+        """The first frame that is meant and that no step has taken."""
+        for frame in self._frames:
+            if not frame.taken and selects(selector, frame.view, env):
+                frame.taken = True
+                return frame.seen
+        return None
+
+    async def next_frame(
+        self, selector: Selector, env: Mapping[str, Any], timeout: float
+    ) -> Seen | None:
+        deadline = time.monotonic() + timeout
+        while True:
+            self._news.clear()
+            if (seen := self.take(selector, env)) is not None:
+                return seen
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return None
+            try:
+                async with asyncio.timeout(left):
+                    await self._news.wait()
+            except TimeoutError:
+                pass
+
+    def frames(self, sender: str) -> list[tuple[Frame, float]]:
+        """Everything that one side sent, for laws."""
+        return [
+            (frame.view.frame, frame.seen.at)
+            for frame in self._frames
+            if frame.view.sender == sender
+        ]
+
+    async def stop(self) -> None:
+        """Ends what is still under way."""
+        for task in self.calls.values():
+            task.cancel()
+        await asyncio.gather(*self.calls.values(), return_exceptions=True)
+
+    # -- the transcript -------------------------------------------------------------------------
+
+    def _record(self, event: TapEvent) -> None:
+        frame = event.frame
+        if frame.op in _UNTOLD and not event.rules:
+            return
+        note = ""
+        if event.rules:
+            done = "made" if event.made else "dropped" if not event.passed else "changed"
+            note = f"{done} by {', '.join(event.rules)}"
+        message = frame if isinstance(frame, (Msg, Pub)) else None
+        self._transcript.frames.append(
+            FrameRecord(
+                ms=self._transcript.ms(event.at),
+                direction=">" if event.sender == "client" else "<",
+                connection=CLIENT,
+                op=frame.op,
+                subject=getattr(frame, "subject", ""),
+                reply=(message.reply or "") if message else "",
+                status=message.status if message else None,
+                description=message.description if message else "",
+                headers=header_items(message.headers) if message else None,
+                payload=_payload(frame),
+                note=note,
+                step=self._transcript.step,
+            )
+        )
+
+
+def answer_seen(answer: Answer) -> Seen:
+    """An answer as it is judged."""
+    body = {} if answer.body is None else answer.body
+    payload = json.dumps(body, default=str).encode()
+    words = "ok" if answer.kind == "ok" else f"error {error_words(body)}"
+    return Seen("", None, payload, at=answer.at, outcome=answer.kind, words=words)
+
+
+def error_words(body: object) -> str:
+    """An error in a word or two: its name and its code, and not its text, which may hold ids."""
+    if not isinstance(body, Mapping):
+        return "of an odd form"
+    code = body.get("err_code", body.get("status", body.get("code")))
+    return str(body.get("type", "without a type")) + ("" if code is None else f" {code}")
+
+
+def _event_words(event: str, body: Mapping[str, object]) -> str:
+    error = body.get("error")
+    return event if error is None else f"{event}: {error_words(error)}"
+
+
+def _seen(frame: Frame, at: float) -> Seen:
+    if isinstance(frame, (Msg, Pub)):
+        return Seen(frame.subject, frame.headers, frame.payload, frame.reply or "", at)
+    subject = frame.subject if isinstance(frame, Sub) else ""
+    return Seen(subject, None, _payload(frame), at=at, words=frame.op)
+
+
+def _payload(frame: Frame) -> bytes:
+    if isinstance(frame, (Msg, Pub)):
+        return frame.payload
+    if isinstance(frame, Connect):
+        return json.dumps(frame.data).encode()
+    return b""
+
+
+def _told(document: object) -> str:
+    text = json.dumps(document, ensure_ascii=False, default=str)
+    return text if len(text) <= _TOLD_CHARACTERS else f"{text[:_TOLD_CHARACTERS]}…"

@@ -1,0 +1,192 @@
+"""Steps about a client library: calls, what it told, what it put on the wire, and faults."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable
+
+from jetproof.engine.client_side import ClientSide, answer_seen
+from jetproof.engine.exchange import Following, judged, several
+from jetproof.engine.judge import Seen, summary
+from jetproof.engine.play import LATE, CannotGoOn, Play
+from jetproof.errors import JetproofError
+from jetproof.model import client as steps
+from jetproof.model.case import Expectation, Step
+from jetproof.model.template import render
+from jetproof.targets.clients.process import Adapter, Answer, Unanswered
+from jetproof.targets.tap import Tap
+from jetproof.wire.errors import WireTimeout
+
+CALL_WITHIN = 10.0
+SEEN_WITHIN = 3.0
+CONNECT_WITHIN = 10.0
+
+
+@contextlib.asynccontextmanager
+async def behind_a_tap(play: Play, adapter: Adapter) -> AsyncIterator[None]:
+    """Gives the case a library: an adapter, and a tap of its own before the server."""
+    host, port = play.session.reached_at(play.case.given.client.node)
+    async with Tap(host, port, on_frame=lambda event: client.saw(event)) as tap:
+        tap.know(play.env)
+        client = ClientSide(adapter, tap, play.transcript)
+        adapter.on_event = client.heard
+        play.client = client
+        try:
+            yield
+        finally:
+            await client.stop()
+
+
+async def connect(play: Play) -> None:
+    """Connects the library through the tap, as the case says."""
+    given = play.case.given.client
+    if given.connected:
+        parameters = {"url": side(play).tap.url, **who(play)}
+        parameters.update({name: render(value, play.env) for name, value in given.connect.items()})
+        answer = await _returned(side(play).call("connect", parameters, CONNECT_WITHIN))
+        if answer is None or answer.kind != "ok":
+            told = "no answer" if answer is None else summary(answer_seen(answer))
+            play.check("given", "given.client", False, "the library connects", told)
+            raise CannotGoOn
+
+
+def who(play: Play) -> dict[str, object]:
+    """How the library logs in: like the harness, in the account of the case."""
+    told = play.session.target.credentials(play.account)
+    return {
+        name: told[key] for name, key in (("user", "user"), ("password", "pass")) if key in told
+    }
+
+
+def side(play: Play) -> ClientSide:
+    if play.client is None:
+        raise JetproofError("the case has no client library", phase="play")
+    return play.client
+
+
+async def call(play: Play, step: steps.Call) -> None:
+    client = side(play)
+    parameters = {name: render(value, play.env) for name, value in step.parameters.items()}
+    if step.op == "connect":
+        parameters = {"url": client.tap.url, **who(play), **parameters}
+    within = (step.within or CALL_WITHIN) * play.factor
+    if step.later is not None:
+        # However long it takes, the step that asks for the answer says how long that may be.
+        waiting = asyncio.ensure_future(client.call(step.op, parameters, play.case.budget * 10))
+        client.calls[step.later] = waiting
+        await asyncio.sleep(0)
+        return
+    answer = await _returned(client.call(step.op, parameters, within))
+    _judge_answer(play, step, step.answer or Expectation(), answer, within)
+
+
+async def answered(play: Play, step: steps.Answered) -> None:
+    within = (step.within or CALL_WITHIN) * play.factor
+    waiting = side(play).calls[step.call]
+    done, _ = await asyncio.wait({waiting}, timeout=within)
+    answer = await _returned(waiting) if done else None
+    _judge_answer(play, step, step.answer, answer, within)
+
+
+async def told(play: Play, step: steps.Told) -> None:
+    box = side(play).box(step.event, step.of)
+    if step.none_for is not None:
+        await box.wait(step.none_for * play.factor)
+        unread = box.take_all()
+        await _must_live(play)
+        words = f"no {step.event} for {step.none_for:g} s"
+        play.check(step, "event", not unread, words, summary(unread[0]) if unread else None)
+        return
+    await _looked(play, step, "event", box.next)
+
+
+async def wire(play: Play, step: steps.Wire) -> None:
+    client = side(play)
+    if step.none_for is not None:
+        seen = await client.next_frame(step.selector, play.env, step.none_for * play.factor)
+        if seen is None:
+            await _must_live(play)
+        words = f"no such frame for {step.none_for:g} s"
+        play.check(step, "wire", seen is None, words, None if seen is None else _frame_words(seen))
+        return
+
+    async def following(timeout: float) -> Seen | None:
+        return await client.next_frame(step.selector, play.env, timeout)
+
+    await _looked(play, step, "wire", following)
+
+
+async def fired(play: Play, step: steps.Fired) -> None:
+    tap, within = side(play).tap, (step.within or SEEN_WITHIN) * play.factor
+    with contextlib.suppress(WireTimeout):
+        await tap.wait_fired(step.rule, step.times, within)
+    count = tap.fired.get(step.rule, 0)
+    words = f"the fault {step.rule} happens {step.times} times"
+    play.check(step, "fired", count >= step.times, words, f"{count} times")
+    if count < step.times:
+        raise CannotGoOn  # the effect of a fault that did not happen proves nothing
+
+
+async def tap(play: Play, step: steps.TapStep) -> None:
+    tap = side(play).tap
+    play.transcript.note("tap", step.verb, ", ".join(step.ids))
+    match step.verb:
+        case "rules":
+            tap.add_rules(step.rules)
+        case "remove":
+            tap.clear(*step.ids)
+        case "cut":
+            tap.cut()
+        case "refuse":
+            tap.refuse()
+        case "accept":
+            tap.refuse(False)
+        case verb:
+            raise JetproofError(f"the tap cannot {verb}", phase="play")
+
+
+async def _looked(play: Play, step: steps.Looked, at: str, following: Following) -> None:
+    """One thing, or several, judged as messages are."""
+
+    async def certain(left: float) -> Seen | None:
+        """The next, or None when none comes although everybody concerned is there."""
+        seen = await following(max(0.0, left))
+        if seen is None:
+            await _must_live(play)
+            seen = await following(LATE * play.factor)
+        return seen
+
+    if step.messages is not None:
+        await several(play, step, certain, step.messages, at)
+        return
+    assert step.message is not None
+    seen = await certain((step.within or SEEN_WITHIN) * play.factor)
+    judged(play, step, step.message, seen, at)
+
+
+async def _must_live(play: Play) -> None:
+    """Silence counts only while server and adapter are there."""
+    await play.must_be_alive("main")
+    side(play).check_adapter()
+
+
+async def _returned(waiting: Awaitable[Answer]) -> Answer | None:
+    """What a call returned; None if it did not, and the adapter is not to blame."""
+    try:
+        return await waiting
+    except Unanswered:
+        return None
+
+
+def _judge_answer(
+    play: Play, step: Step, wanted: Expectation, answer: Answer | None, within: float
+) -> None:
+    if answer is None:
+        play.check(step, "answer", False, f"an answer within {within:g} s", "none")
+        raise CannotGoOn
+    judged(play, step, wanted, answer_seen(answer), "answer")
+
+
+def _frame_words(seen: Seen) -> str:
+    return seen.words or f"{seen.subject} {summary(seen)}"
