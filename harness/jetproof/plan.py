@@ -64,7 +64,8 @@ class PlanTarget:
     build: str = ""
     """Hash of the binary, where two of one version can differ."""
     speaks: tuple[str, ...] | None = None
-    """The only specifications that it answers for: those of the reference layer, if it has one."""
+    """All that it answers for, specifications or parts of suites, if that is not everything: what
+    the reference layer speaks, where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,10 +230,10 @@ def why_not(library: Library, item: Item, target: PlanTarget) -> str | None:
     case = item.case
     if item.client is not None and (reason := _why_not_client(library, item, item.client)):
         return reason
-    if target.speaks is not None and case.spec not in target.speaks:
+    if target.speaks is not None and not any(matches(case, name) for name in target.speaks):
         return (
             f"the reference layer answers for {', '.join(target.speaks)}; "
-            f"{case.spec} is judged on releases"
+            f"{case.suite} is judged on releases"
         )
     for clause in library.clauses_of(case):
         if clause.applies_from is not None and target.version.base < clause.applies_from:

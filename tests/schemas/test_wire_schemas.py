@@ -137,6 +137,33 @@ class TestWrongMessages:
         told = schemas.validate("batch-flow-ack", document, 10)
         assert any(named in f"{violation.path} {violation.message}" for violation in told)
 
+    @pytest.mark.parametrize(
+        "document",
+        [
+            {"seq": 2},
+            {"last_seq": 1, "seq": 4},
+            {"seq": 2, "messages": 0},
+            {"seq": 2, "bytes": "1024"},
+            {"seq": 2, "messages": 2, "bytes": 1024},
+            {"seq": -1, "messages": 2},
+            {"seq": 2, "messages": 2, "batch": "b"},
+            {"seq": 2, "messages": 2, "stream": "S"},
+            {"seq": 2, "messages": 2, "type": "ack"},
+            {"seq": 2, "messages": 2, "error": {}},
+        ],
+    )
+    @pytest.mark.parametrize("revision", [7, 9])
+    def test_each_fault_of_a_flow_ack_of_revision_7_is_told(
+        self, schemas: WireSchemas, document: dict[str, Any], revision: int
+    ) -> None:
+        for right in (
+            {"messages": 10},
+            {"seq": 1, "bytes": 1024},
+            {"last_seq": 1, "seq": 4, "messages": 2},
+        ):
+            assert schemas.validate("batch-flow-ack", right, revision) == []
+        assert schemas.validate("batch-flow-ack", document, revision)
+
     def test_all_faults_are_told_with_their_paths(self, schemas: WireSchemas) -> None:
         told = schemas.validate("error-reply", {"error": {"code": 1, "err_code": "x"}, "seq": -1})
         assert {violation.path for violation in told} == {
@@ -344,6 +371,11 @@ class TestClassify:
             ("i.b.2.ok.2.1.$FI", "S.a", {"seq": 2, "msgs": 2}, "pub-ack"),
             ("i.b.2.ok.2.1.$FI", "S.a", {"error": {}, "seq": 0}, "error-reply"),
             ("i.b.2.ok.2.1.$FI", None, {"type": "ack"}, None),
+            ("_INBOX.1", "S.a", {"seq": 1, "messages": 10}, "batch-flow-ack"),
+            ("_INBOX.1", "S.a", {"bytes": 1024}, "batch-flow-ack"),
+            ("_INBOX.1", "S.a", {"last_seq": 1, "seq": 4}, "batch-flow-ack"),
+            ("_INBOX.1", "S.a", {"stream": "S", "seq": 4, "messages": 1}, "pub-ack"),
+            ("_INBOX.1", None, {"seq": 1, "messages": 10}, None),
             ("_INBOX.1", "S.a", [1], None),
             ("_INBOX.1", "S.a", None, None),
             ("_INBOX.1", "S.a", {"type": 5}, None),

@@ -36,10 +36,12 @@ from jetproof.events import (
 )
 from jetproof.load.library import Library
 from jetproof.model.client_ledger import ClientLedger
+from jetproof.model.ledger import REFERENCE
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Group, Item, Plan, PlanTarget
 from jetproof.targets.clients.process import AdapterFault
 from jetproof.targets.node import Node, NotReady, StartError
+from jetproof.targets.reference import REVISIONS
 from jetproof.targets.topology import RunningTarget, start_target
 
 __all__ = [
@@ -79,7 +81,12 @@ class _Run:
         self.again: list[Group] = []
         self.last = not options.again
         self.watches = {
-            target.name: SchemaWatch(library.schemas, target.version) for target in plan.targets
+            target.name: SchemaWatch(
+                library.schemas,
+                target.version,
+                REVISIONS if target.provider == REFERENCE else None,
+            )
+            for target in plan.targets
         }
         self._emit = emit
 

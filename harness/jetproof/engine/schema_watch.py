@@ -6,6 +6,7 @@ Fields that no schema names are kept as a position.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jetproof.engine.documents import cut, read_json
@@ -31,9 +32,13 @@ class SchemaRecord:
 class SchemaWatch:
     """Collects for one target, over all its groups."""
 
-    def __init__(self, schemas: WireSchemas, version: Version) -> None:
+    def __init__(
+        self, schemas: WireSchemas, version: Version, speaks: Mapping[str, int] | None = None
+    ) -> None:
+        """`speaks` gives the revisions of specifications that are not those of the release."""
         self._schemas = schemas
         self._version = version
+        self._speaks = speaks or {}
         self.records: dict[str, SchemaRecord] = {}
         self._revisions: dict[str, int | None] = {}
 
@@ -67,7 +72,9 @@ class SchemaWatch:
                 )
 
     def _spoken(self, name: str) -> int | None:
-        """The revision of the schema's specification that this release speaks."""
+        """The revision of the schema's specification that this target speaks."""
         if name not in self._revisions:
-            self._revisions[name] = self._schemas.spoken_form(name, self._version)
+            spec = self._schemas.spec_of(name)
+            spoken = self._schemas.spoken_form(name, self._version)
+            self._revisions[name] = self._speaks.get(spec, spoken) if spec else spoken
         return self._revisions[name]

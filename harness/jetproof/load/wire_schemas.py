@@ -85,6 +85,9 @@ _BY_TYPE = {
     "account_info_response": "account-info",
 }
 _BY_FLOW = {"ack": "batch-flow-ack", "gap": "batch-flow-gap", "err": "batch-flow-err"}
+# What tells a flow acknowledgement from a PubAck in revision 7 of ADR-50, where it has no type.
+_FLOW_ACK_ONLY = {"last_seq", "messages", "bytes"}
+_PUB_ACK_ONLY = {"type", "stream", "batch"}
 _EVENT = re.compile(r"\$JS\.EVENT\.(?:ADVISORY|METRIC)\.(?P<event>.+)")
 _BY_EVENT_SUBJECT = (
     ("API", "api-audit"),
@@ -226,6 +229,8 @@ class WireSchemas:
             return self._known(name)
         if "error" in document and "type" not in document:
             return self._known("error-reply")
+        if not document.keys() & _PUB_ACK_ONLY and document.keys() & _FLOW_ACK_ONLY:
+            return self._known("batch-flow-ack")
         if "type" not in document and ("stream" in document or "seq" in document):
             return self._known("pub-ack")
         return None
@@ -244,8 +249,12 @@ class WireSchemas:
 
     def spoken_form(self, name: str, version: Version | str) -> int | None:
         """Return the revision whose form of this schema the release speaks; None: the default."""
-        spec = next((variant.spec for variant in self._of(name) if variant.spec), None)
+        spec = self.spec_of(name)
         return None if spec is None else self.spoken_revision(spec, version)
+
+    def spec_of(self, name: str) -> str | None:
+        """Return the specification whose revisions give this schema other forms, if one does."""
+        return next((variant.spec for variant in self._of(name) if variant.spec), None)
 
     def _of(self, name: str) -> tuple[_Variant, ...]:
         variants = self._variants.get(name)

@@ -5,11 +5,12 @@ of such sentences can be seen to pass, and with a knob turned to fail. It is our
 and nobody's conformance.
 
 `layer` stands before the servers and hands messages to its parts: `reads` and `consumers` for
-ADR-53. `guard` is the rule itself, `views` what the servers hold, `ground` what parts stand on,
-`knobs` how to do wrong on purpose.
+ADR-53, `fast_ingest_part` for revision 7 of ADR-50. `guard` and `fast_ingest` are the rules
+themselves, `views` what the servers hold, `ground` what parts stand on, `knobs` how to do wrong on
+purpose.
 """
 
-from jetproof.targets.reference.knobs import FIRST_RELEASE, SPEAKS, Knobs, knob_names
+from jetproof.targets.reference.knobs import FIRST_RELEASE, REVISIONS, SPEAKS, Knobs, knob_names
 from jetproof.targets.reference.layer import ReferenceLayer
 
-__all__ = ["FIRST_RELEASE", "SPEAKS", "Knobs", "ReferenceLayer", "knob_names"]
+__all__ = ["FIRST_RELEASE", "REVISIONS", "SPEAKS", "Knobs", "ReferenceLayer", "knob_names"]

@@ -84,21 +84,31 @@ class Ground:
         return client.account or self._main["user"]
 
     async def ask(
-        self, client: Client, subject: str, payload: bytes = b"", headers: Headers | None = None
+        self,
+        client: Client,
+        subject: str,
+        payload: bytes = b"",
+        headers: Headers | None = None,
+        *,
+        within: float = _ASK_SECONDS,
     ) -> Msg:
         """A question of the layer's own, in the client's account and through its server."""
         connection = await self._connection(client.node, client.who or self._main)
-        return await connection.request(
-            subject, payload, headers, timeout=_ASK_SECONDS * self._factor
-        )
+        return await connection.request(subject, payload, headers, timeout=within * self._factor)
 
     async def answer(
         self, client: Client, to: Pub, payload: bytes = b"", headers: Headers | None = None
     ) -> None:
         """Answers a client's message, if it wants an answer."""
         if to.reply is not None:
-            connection = await self._connection(client.node, client.who or self._main)
-            connection.publish(to.reply, payload, headers=headers)
+            await self.tell(client, to.reply, payload, headers)
+
+    async def tell(
+        self, client: Client, subject: str, payload: bytes = b"", headers: Headers | None = None
+    ) -> None:
+        """Sends a message of the layer's own into a client's account."""
+        connection = await self._connection(client.node, client.who or self._main)
+        connection.publish(subject, payload, headers=headers)
 
     async def close(self) -> None:
         await self.views.close()

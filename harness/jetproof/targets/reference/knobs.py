@@ -14,8 +14,11 @@ from typing import Final, Self
 from jetproof.errors import JetproofError
 from jetproof.model.versions import Version
 
-SPEAKS: Final = ("adr-53",)
-"""The specifications that the layer answers for."""
+SPEAKS: Final = ("adr-53", "adr-50/fast-ingest/rev-7")
+"""The specifications, or parts of their suites, that the layer answers for."""
+
+REVISIONS: Final[Mapping[str, int]] = {"adr-50": 7}
+"""The revision that the layer speaks, where it is another than that of the release behind it."""
 
 FIRST_RELEASE: Final = Version(2, 12, 0)
 """The first release that the layer can stand before: these specifications begin with it."""
@@ -71,6 +74,84 @@ class Knobs:
     """A consumer waits although min_last_seq is reached, and starts with the next message."""
     consumers_forget: bool = False
     """The configuration of a consumer is reported without its min_last_seq."""
+    fast_is_ignored: bool = False
+    """Every message of fast ingest is a plain publish, as on releases."""
+    fast_ingests_everywhere: bool = False
+    """Streams that do not allow batches ingest all the same."""
+    fast_takes_long_ids: bool = False
+    """Ids of batches may have any length."""
+    fast_numbers_messages_itself: bool = False
+    """A message without a batch sequence is taken for the next one."""
+    fast_starts_anywhere: bool = False
+    """An unknown batch begins with any sequence."""
+    fast_takes_any_gap_mode: bool = False
+    """A gap mode that is neither ok nor fail is taken for fail."""
+    fast_streams_have_no_limit: bool = False
+    """A stream takes more than fifty batches."""
+    fast_servers_have_no_limit: bool = False
+    """A server takes more than a thousand batches."""
+    fast_batches_have_a_limit: bool = False
+    """A batch ends with its thousandth message, like an atomic one."""
+    fast_takes_bytes_for_messages: bool = False
+    """A flow of so many bytes is read as one of so many messages."""
+    fast_gaps_are_fine_by_default: bool = False
+    """Without a gap mode, gaps do not end a batch."""
+    fast_gaps_always_end_it: bool = False
+    """A gap ends a batch that allows gaps."""
+    fast_gaps_never_end_it: bool = False
+    """A gap does not end a batch that allows none."""
+    fast_gaps_end_it_with_an_error: bool = False
+    """A gap ends a batch with an error instead of the PubAck."""
+    fast_gaps_are_not_told: bool = False
+    """A batch that allows gaps goes on without a word about one."""
+    fast_tells_what_it_expected: bool = False
+    """last_seq of a gap is the sequence that was due, as in revision 9."""
+    fast_stores_after_the_gap: bool = False
+    """The message that shows a gap is stored although the gap ends its batch."""
+    fast_counts_beyond_the_gap: bool = False
+    """The PubAck after a gap counts the message that showed it."""
+    fast_allows_last_msg_id: bool = False
+    """Nats-Expected-Last-Msg-Id is no reason to refuse a message."""
+    fast_expects_in_every_message: bool = False
+    """Messages may expect what only the first, or a fresh subject, may."""
+    fast_checks_nothing: bool = False
+    """What a message expects of the stream is not looked at."""
+    fast_skips_duplicates: bool = False
+    """A duplicate is passed over, and the batch goes on."""
+    fast_stores_eob: bool = False
+    """The message that only ends a batch is stored."""
+    fast_drops_the_commit: bool = False
+    """The message that commits a batch with 1 is not stored."""
+    fast_marks_messages: bool = False
+    """Messages are stored with Nats-Batch-Commit: 1 although they have none."""
+    fast_starts_in_silence: bool = False
+    """The first message gets no BatchFlowAck of its own."""
+    fast_starts_only_are_acked: bool = False
+    """Only the first message gets a BatchFlowAck."""
+    fast_acks_half_as_often: bool = False
+    """A BatchFlowAck comes half as often as it says."""
+    fast_acks_twice: bool = False
+    """Every BatchFlowAck comes two times."""
+    fast_acks_without_the_flow: bool = False
+    """A BatchFlowAck does not say which flow is in force."""
+    fast_raises_the_flow: bool = False
+    """The flow is raised above what the client asked for."""
+    fast_lowers_the_flow: bool = False
+    """The flow is halved with the first acknowledgement: no misreading, the text allows it."""
+    fast_gives_up_early: bool = False
+    """A batch is abandoned after a second."""
+    fast_never_gives_up: bool = False
+    """A batch is never abandoned."""
+    fast_tells_of_a_timeout: bool = False
+    """The client is sent an error when its batch is abandoned."""
+    fast_keeps_a_timeout_to_itself: bool = False
+    """A batch is abandoned without an advisory."""
+    fast_new_leaders_forget: bool = False
+    """With its leader a batch is gone, and nobody says so."""
+    fast_new_leaders_always_go_on: bool = False
+    """A batch that allows no gaps goes on under another leader."""
+    fast_new_leaders_say_nothing: bool = False
+    """A new leader goes on without a word."""
 
     @classmethod
     def of(cls, named: Mapping[str, bool]) -> Self:

@@ -9,6 +9,7 @@ from typing import Self
 
 from jetproof.targets.node import Node
 from jetproof.targets.reference.consumers import Consumers
+from jetproof.targets.reference.fast_ingest_part import FastIngest
 from jetproof.targets.reference.ground import Client, Ground, Part, Work
 from jetproof.targets.reference.knobs import Conduct, Knobs
 from jetproof.targets.reference.reads import Reads
@@ -47,7 +48,11 @@ class ReferenceLayer:
             factor=factor,
             forward=self._forward,
         )
-        self._parts: tuple[Part, ...] = (Reads(self._ground), Consumers(self._ground))
+        self._parts: tuple[Part, ...] = (
+            Reads(self._ground),
+            Consumers(self._ground),
+            FastIngest(self._ground),
+        )
 
     @property
     def fired(self) -> Mapping[str, int]:
