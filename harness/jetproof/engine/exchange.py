@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from jetproof.engine.judge import NO_REPLY, Seen, judge, summary
+from jetproof.engine.judge import NO_REPLY, Seen, judge, merge, summary
 from jetproof.engine.mailbox import Mailbox
 from jetproof.engine.play import REPLY_WITHIN, Play
 from jetproof.errors import TooSlow
@@ -151,6 +151,8 @@ async def several(play: Play, step: Step, following: Following, wanted: Replies,
     if wanted.until is not None:
         last = summary(got[-1]) if got else "no reply"
         play.check(step, f"{at}.until", ended, "a message that ends them", last)
+    if wanted.position is not None:
+        merge(play.positions, {wanted.position: str(len(got))})
     if wanted.count is not None:
         missed = mismatch(wanted.count, len(got), play.env)
         words = f"{describe(wanted.count, play.env)} messages"

@@ -62,7 +62,13 @@ class ExpectationReader(Reader):
                     parts[name] = self.expectation((*keys, name), inner)
         count = self.matcher((*keys, "count"), raw["count"]) if "count" in raw else None
         within = seconds(raw["within"]) if "within" in raw else None
-        return Replies(**parts, count=count, within=within)
+        position = raw.get("position")
+        return Replies(
+            **parts,
+            count=count,
+            within=within,
+            position=position if isinstance(position, str) else None,
+        )
 
     def captured_paths(self, keys: Keys, raw: object) -> dict[str, str]:
         """Captures of a step that has only paths to read from."""

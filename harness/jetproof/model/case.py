@@ -71,6 +71,8 @@ class Replies:
     first: Expectation | None = None
     last: Expectation | None = None
     within: Seconds | None = None
+    position: str | None = None
+    """A position that records how many came."""
 
 
 @dataclass(frozen=True, slots=True)
