@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import time
@@ -331,7 +332,7 @@ class Adapter:
     async def _watched(self, pipes: Pipes) -> None:
         """Ends it when it takes too much memory; what it started is looked at less often."""
         most = self.limits.memory_bytes
-        for tick in range(1_000_000_000):
+        for tick in itertools.count():
             everyone = tick % _FAMILY_EVERY == _FAMILY_EVERY - 1
             taken = family.memory_of(pipes.pid, children=everyone)
             if taken > most:
@@ -399,6 +400,7 @@ async def start_adapter(
     finally:
         watch.cancel()
         try:
+            await asyncio.wait([watch])
             await adapter._ended(pipes)
         except asyncio.CancelledError:
             adapter._end_family(pipes)
