@@ -62,7 +62,6 @@ class Adapter:
         nc = nats.NATS()
         await called(nc.connect, url, **callbacks(), **options)
         self._nc, self._js = nc, nc.jetstream(**seconds(timeout=timeout_ms))
-        return {}
 
     async def close(self):
         if self._nc is not None:
@@ -70,7 +69,6 @@ class Adapter:
         self._nc = self._js = None
         self._named.clear()
         self._messages.clear()
-        return {}
 
     async def publish(
         self, subject, data="", headers=None, expect_stream=None, ttl_ms=None, timeout_ms=None
@@ -97,13 +95,12 @@ class Adapter:
 
     async def consumer_get(self, as_, stream, consumer):
         self._named[as_] = await self._js.pull_subscribe_bind(consumer, stream)
-        return {}
 
     async def consumer_create(self, as_, stream, config):
         if unknown := config.keys() - {field.name for field in fields(api.ConsumerConfig)}:
             raise Unsupported(f"a consumer with {min(unknown)}")
         info = await self._js.add_consumer(stream, api.ConsumerConfig.from_response(config))
-        return await self.consumer_get(as_, stream, info.name)
+        await self.consumer_get(as_, stream, info.name)
 
     async def consumer_info(self, of):
         info = (await self._named[of].consumer_info()).as_dict()
@@ -112,7 +109,6 @@ class Adapter:
     async def consumer_delete(self, of):
         info = await self._named[of].consumer_info()
         await self._js.delete_consumer(info.stream_name, info.name)
-        return {}
 
     async def ordered_get(
         self, as_, stream, filter_subjects=None, deliver_policy=None, start_seq=None
@@ -121,7 +117,6 @@ class Adapter:
         config = given(filter_subjects=filter_subjects, deliver_policy=policy)
         config |= given(opt_start_seq=start_seq and int(start_seq))
         self._named[as_] = Ordered(stream, config)
-        return {}
 
     async def fetch(self, of, max_messages=None, expires_ms=None, heartbeat_ms=None):
         source = self._named[of]
@@ -143,15 +138,14 @@ class Adapter:
         self._named[as_] = await self._js.subscribe(
             ">", stream=source.stream, cb=heard, config=config, ordered_consumer=True
         )
-        return {}
 
     async def consume_stop(self, of):
         await self._named[of].unsubscribe()
-        return ended(of)
+        say({"event": "end", "of": of})
 
     async def consume_drain(self, of):
         await self._named[of].drain()
-        return ended(of)
+        say({"event": "end", "of": of})
 
     async def ack(self, messages, kind, delay_ms=None, timeout_ms=None):
         options = seconds(delay=delay_ms, timeout=timeout_ms)
@@ -159,7 +153,6 @@ class Adapter:
             acks = {"ack": message.ack, "double": message.ack_sync, "nak": message.nak}
             acks |= {"progress": message.in_progress, "term": message.term}
             await called(acks[kind], **options)
-        return {}
 
     def _delivered(self, message):
         name = next(self._names)
@@ -181,7 +174,6 @@ class Adapter:
 
     async def kv_open(self, as_, bucket):
         self._named[as_] = await self._js.key_value(bucket)
-        return {}
 
     async def kv_get(self, of, key, revision=None):
         entry = await self._named[of].get(key, **given(revision=revision and int(revision)))
@@ -200,26 +192,22 @@ class Adapter:
 
     async def kv_delete(self, of, key):
         await self._named[of].delete(key)
-        return {}
 
     async def kv_purge(self, of, key):
         await self._named[of].purge(key)
-        return {}
 
     async def kv_list(self, of):
         return {"keys": await self._named[of].keys()}
 
     async def object_open(self, as_, bucket):
         self._named[as_] = await self._js.object_store(bucket)
-        return {}
 
     async def object_put(self, of, name, data=""):
         info = await self._named[of].put(name, decoded(data))
         return {"info": given(size=info.size and str(info.size))}
 
     async def object_get(self, of, name):
-        found = await self._named[of].get(name)
-        return {"data": encoded(found.data or b"").decode()}
+        return {"data": encoded((await self._named[of].get(name)).data or b"").decode()}
 
 
 OPERATIONS = {
@@ -268,11 +256,6 @@ def callbacks():
     return {f"{kind}_cb": telling(kind) for kind in kinds}
 
 
-def ended(of):
-    say({"event": "end", "of": of})
-    return {}
-
-
 def failure(error):
     told = {"type": type(error).__name__, "text": str(error)}
     for name, kind in (("code", int), ("err_code", int), ("description", str)):
@@ -293,7 +276,7 @@ async def answer(adapter, call):
     try:
         if method is None:
             raise Unsupported(f"no API for {op}")
-        say({"id": number, "ok": await called(method, adapter, **parameters)})
+        say({"id": number, "ok": await called(method, adapter, **parameters) or {}})
     except Unsupported as reason:
         say({"id": number, "unsupported": str(reason)})
     except Exception as error:
