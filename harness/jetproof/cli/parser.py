@@ -8,6 +8,7 @@ from jetproof import __version__
 from jetproof.cli import (
     bisect,
     clauses,
+    clients,
     coverage,
     diff,
     doctor,
@@ -55,6 +56,7 @@ def build_parser() -> argparse.ArgumentParser:
     for command in (
         run,
         gate,
+        clients,
         matrix,
         merge,
         bisect,

@@ -4,3 +4,25 @@
 contained, `protocol` checks what it says, `values` turns what it says into plain Python values.
 docs/adapters.md is the protocol.
 """
+
+from jetproof.targets.clients.process import (
+    Adapter,
+    AdapterFault,
+    Answer,
+    Event,
+    Hello,
+    Limits,
+    Unanswered,
+    start_adapter,
+)
+
+__all__ = [
+    "Adapter",
+    "AdapterFault",
+    "Answer",
+    "Event",
+    "Hello",
+    "Limits",
+    "Unanswered",
+    "start_adapter",
+]

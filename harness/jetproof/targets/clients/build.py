@@ -32,7 +32,9 @@ from jetproof.targets.clients.spec import AdapterFolder, ClientSpec, Command
 from jetproof.targets.clients.toolchain import NotBuildable, check_toolchain
 from jetproof.targets.releases import is_offline
 
-_LEFTOVERS = frozenset({".venv", "__pycache__", "dist", "node_modules", "target"})
+_NOT_BUILT = frozenset({".venv", "__pycache__", "dist", "ledger.yaml", "node_modules", "target"})
+"""What stands in an adapter's folder and is no part of it: what a build left, what is known of it."""
+
 _WHOLE = ".jetproof-built"
 _STEP_SECONDS = 1800.0
 _TAIL_LINES = 25
@@ -150,7 +152,7 @@ def _build(
                 notify(f"building {folder.name}@{version}")
             with tempfile.TemporaryDirectory(prefix=".build-", dir=root) as scratch:
                 copy = Path(scratch) / "adapter"
-                ignored = shutil.ignore_patterns(*_LEFTOVERS)
+                ignored = shutil.ignore_patterns(*_NOT_BUILT)
                 shutil.copytree(folder.folder, copy, ignore=ignored, symlinks=True)
                 log.write_bytes(b"")
                 builder = _Builder(folder.name, copy, _names(copy, version, kept), log)
@@ -262,7 +264,7 @@ def _hash(folder: Path) -> str:
 
 def _files(folder: Path) -> Iterator[Path]:
     for entry in folder.iterdir():
-        if entry.name in _LEFTOVERS:
+        if entry.name in _NOT_BUILT:
             continue
         if entry.is_dir():
             yield from _files(entry)
