@@ -1,0 +1,122 @@
+"""`jetproof smoke`: is an adapter broken? Conformance is what `jetproof gate` judges."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from jetproof.cli.common import add_command, plural, write_json
+
+if TYPE_CHECKING:
+    from jetproof.cli.common import Commands
+    from jetproof.targets.clients.smoke import Smoke
+
+_LOOKS = {"ok": "green", "note": "cyan", "broken": "alarm", "n/a": "dim"}
+_LONGEST = 240
+
+
+def add_parser(commands: Commands) -> None:
+    about = "Tell a broken adapter from a library that does not conform."
+    parser = add_command(commands, "smoke", about)
+    parser.add_argument(
+        "-c",
+        "--client",
+        required=True,
+        metavar="CLIENT",
+        help="python:nats-py, go:nats.go@1.54.0, reference, ./my-adapter, or a folder",
+    )
+    parser.add_argument(
+        "-s", "--server", default="latest", metavar="TARGET", help="what to try it on"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    import asyncio
+
+    smoked = asyncio.run(_smoked(args.client, args.server))
+    code = 1 if smoked.broken else 0
+    if args.json:
+        write_json(_document(smoked, code))
+    else:
+        _print(smoked, verbose=args.verbose)
+    return code
+
+
+async def _smoked(client: str, server: str) -> Smoke:
+    import asyncio
+
+    from jetproof.engine.calibrate import time_factor
+    from jetproof.targets.clients.build import prepare_client
+    from jetproof.targets.clients.process import Limits
+    from jetproof.targets.clients.smoke import smoke
+    from jetproof.targets.clients.spec import parse_client
+    from jetproof.targets.topology import start_target
+
+    spec = parse_client(client)
+    ready = await asyncio.to_thread(prepare_client, spec, notify=_say)
+    factor = time_factor()
+    async with start_target(server, factor=factor, notify=_say) as target:
+        return await smoke(ready, target, Limits(factor=factor))
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+def _document(smoked: Smoke, code: int) -> dict[str, object]:
+    hello = smoked.hello
+    said = None
+    if hello is not None:
+        said = {
+            "library": hello.library,
+            "version": hello.version,
+            "language": hello.language,
+            "runtime": hello.runtime,
+            "parts": dict(hello.parts),
+            "capabilities": sorted(hello.capabilities),
+            "claims": dict(hello.claims),
+        }
+    rows = [
+        {"name": finding.name, "outcome": finding.outcome, "detail": finding.detail}
+        for finding in smoked.findings
+    ]
+    return {
+        "schema": 1,
+        "client": smoked.client,
+        "server": str(smoked.server),
+        "hello": said,
+        "findings": rows,
+        "broken": smoked.broken,
+        "exit_code": code,
+    }
+
+
+def _print(smoked: Smoke, *, verbose: bool) -> None:
+    from jetproof.sinks.paint import paint_for
+    from jetproof.sinks.text import pad, visible, visible_lines
+
+    paint = paint_for(sys.stdout)
+    size = max(len(finding.name) for finding in smoked.findings)
+    for finding in smoked.findings:
+        if finding.outcome == "n/a" and not verbose:
+            continue
+        state = paint.style(pad(finding.outcome, 6), _LOOKS[finding.outcome])
+        detail = visible(finding.detail, None if verbose else _LONGEST)
+        sys.stdout.write(f"{state}  {pad(finding.name, size)}  {detail}".rstrip() + "\n")
+        if finding.said:
+            sys.stdout.write(f"{paint.dim('its standard error ends with:')}\n")
+            sys.stdout.write(f"{visible_lines(finding.said)}\n")
+    counts = {kind: sum(f.outcome == kind for f in smoked.findings) for kind in _LOOKS}
+    lacking = f", {counts['n/a']} not tried" * bool(counts["n/a"])
+    told = (
+        f"{counts['ok']} ok, {plural(counts['note'], 'note')}, {counts['broken']} broken{lacking}"
+    )
+    sys.stdout.write(f"\n{smoked.client} on {smoked.server}: {told}\n")
+    if smoked.broken:
+        sys.stdout.write(
+            paint.style("the adapter is broken: nothing it says can be judged\n", "alarm")
+        )
+    else:
+        sys.stdout.write("the adapter does its part; `jetproof gate` judges the library\n")
