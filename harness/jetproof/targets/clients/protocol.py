@@ -155,10 +155,10 @@ def _flaw(check: _Check, document: object) -> str | None:
             return None
     except ValueError as error:  # numbers and depths that the fast validator does not take
         return shown_value(str(error))
-    import jsonschema
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
 
-    found = jsonschema.Draft202012Validator(check.schema)
-    first = next(iter(sorted(found.iter_errors(document), key=lambda error: error.json_path)), None)
+    first = best_match(Draft202012Validator(check.schema).iter_errors(document))
     if first is None:
         return "it does not follow the schema"
     path = first.json_path.removeprefix("$").removeprefix(".")

@@ -102,13 +102,15 @@ def _newer(bench: Bench, release: Version, operations: list[str]) -> bool:
 
 async def _reading(bench: Bench) -> None:
     stream = await bench.stage.stream("READ")
+    plain = await bench.stage.stream("PLAIN", allow_direct=False)
     for number in range(1, 4):
-        await bench.stage.publish(f"{stream}.{number}", f"m{number}".encode())
-    for op in ("direct.get", "message.get"):
-        body = await bench.works(op, stream=stream, seq=2)
+        for place in (stream, plain):
+            await bench.stage.publish(f"{place}.{number}", f"m{number}".encode())
+    for op, place in (("direct.get", stream), ("message.get", plain)):
+        body = await bench.works(op, stream=place, seq=2)
         if body is not None:
             _is_message(bench, op, body.get("message"), 2)
-        body = await bench.works(op, stream=stream, last_by_subject=f"{stream}.3")
+        body = await bench.works(op, stream=place, last_by_subject=f"{place}.3")
         if body is not None:
             _is_message(bench, op, body.get("message"), 3)
     if not _newer(bench, _DIRECT_BATCH, ["direct.batch", "direct.multi"]):

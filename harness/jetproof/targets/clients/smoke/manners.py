@@ -10,6 +10,9 @@ from jetproof.targets.clients.smoke.bench import Bench, error_text
 LONG_LINE = 2 * 1024 * 1024
 BEYOND_DOUBLE = 2**53 + 1
 BINARY = bytes(range(256))
+_READS = {"direct.get": True, "message.get": False}
+"""Operations that read, and whether their stream allows direct get: where one does, a library may
+use it for the other operation as well."""
 _MINIMAL: dict[str, dict[str, object]] = {
     "ack": {"messages": ["none"], "kind": "ack"},
     "batch.publish": {"messages": []},
@@ -89,65 +92,63 @@ def _minimal(op: str) -> dict[str, object]:
 async def _data(bench: Bench) -> None:
     """Payloads and headers, sent and read back, byte for byte; and long lines from the adapter."""
     name, stage = "exact data", bench.stage
-    stream = await stage.stream("DATA", max_msg_size=-1)
     if not bench.can("publish"):
         bench.add(name, "n/a", "it cannot publish")
         return
-    cases = {
-        "binary": (BINARY, [["X-Smoke", "a b"]]),
-        "empty": (b"", []),
-        "large": (b"\x00\xff" * 400_000, []),
-    }
-    for what, (payload, headers) in cases.items():
-        subject = f"{stream}.{what}"
-        given = {"headers": headers} if headers else {}
-        answer = await bench.call("publish", subject=subject, data=payload, **given)
-        if answer.kind != "ok":
-            bench.add(name, "broken", f"publish of {what} data: {error_text(answer.body)}")
-            continue
-        stored, kept = await stage.last(stream, subject)
-        bench.expect(name, stored == payload, f"{what} data did not reach the server as given")
-        sent = headers[0][1] if headers else None
-        wrong = f"a header of {what} data did not reach the server as given"
-        bench.expect(name, sent is None or kept.get("X-Smoke") == sent, wrong)
-        await _read_back(bench, stream, what, payload)
-    bench.add(name, "ok", f"{', '.join(cases)} payloads and a header")
+    cases = {"binary": BINARY, "empty": b"", "large": b"\x00\xff" * 400_000}
+    for op, direct in _READS.items():
+        stream = await stage.stream(f"DATA{'D' if direct else ''}", allow_direct=direct)
+        for what, payload in cases.items():
+            subject = f"{stream}.{what}"
+            sent = {"subject": subject, "data": payload, "headers": [["X-Smoke", what]]}
+            answer = await bench.call("publish", **sent)
+            if answer.kind != "ok":
+                bench.add(name, "broken", f"publish of {what} data: {error_text(answer.body)}")
+                continue
+            stored, kept = await stage.last(stream, subject)
+            bench.expect(name, stored == payload, f"{what} data did not reach the server as given")
+            right = kept.get("X-Smoke") == what
+            bench.expect(name, right, f"a header of {what} data did not reach the server as given")
+            if bench.can(op):
+                await _read_back(bench, op, stream, what, payload)
+    bench.add(name, "ok", f"{', '.join(cases)} payloads, and a header")
 
 
-async def _read_back(bench: Bench, stream: str, what: str, payload: bytes) -> None:
-    subject = f"{stream}.{what}"
-    for op in ("direct.get", "message.get"):
-        if not bench.can(op):
-            continue
-        answer = await bench.call(op, stream=stream, last_by_subject=subject)
-        message = answer.body.get("message") if isinstance(answer.body, dict) else None
-        if answer.kind != "ok" or not message:
-            bench.add("exact data", "broken", f"{op} of {what} data: {error_text(answer.body)}")
-            continue
-        got = str(message.get("data", "")).encode("utf-8", "surrogateescape")
-        wrong = f"{op} gave {what} data that is not what is stored"
-        bench.expect("exact data", got == payload, wrong)
+async def _read_back(bench: Bench, op: str, stream: str, what: str, payload: bytes) -> None:
+    answer = await bench.call(op, stream=stream, last_by_subject=f"{stream}.{what}")
+    message = answer.body.get("message") if isinstance(answer.body, dict) else None
+    if answer.kind != "ok" or not message:
+        bench.add("exact data", "broken", f"{op} of {what} data: {error_text(answer.body)}")
+        return
+    got = str(message.get("data", "")).encode("utf-8", "surrogateescape")
+    wrong = f"{op} gave {what} data that is not what is stored"
+    bench.expect("exact data", got == payload, wrong)
+    headers = [value for key, value in message.get("headers", ()) if key == "X-Smoke"]
+    wrong = f"{op} did not give the header of {what} data as it is stored"
+    bench.expect("exact data", headers == [what], wrong)
 
 
 async def _large_numbers(bench: Bench) -> None:
     """Sequences that a double cannot hold. Where one is lost, it may be the library that loses it."""
     name = "64-bit numbers"
-    stream = await bench.stage.stream("BIG", first_seq=BEYOND_DOUBLE)
+    stage = bench.stage
     told: list[str] = []
     lost: list[str] = []
 
     def saw(op: str, value: object) -> None:
         (told if value == BEYOND_DOUBLE else lost).append(f"{op} ({value})" if value else op)
 
-    await bench.stage.publish(f"{stream}.a", b"big")
-    for op in ("direct.get", "message.get"):
+    for op, direct in _READS.items():
+        config = {"first_seq": BEYOND_DOUBLE, "allow_direct": direct}
+        stream = await stage.stream(f"BIG{'D' if direct else ''}", **config)
+        await stage.publish(f"{stream}.a", b"big")
         if bench.can(op):
             answer = await bench.call(op, stream=stream, seq=BEYOND_DOUBLE)
             body = answer.body if isinstance(answer.body, dict) else {}
             message = body.get("message")
             saw(op, message.get("seq") if isinstance(message, dict) else None)
     if bench.can("consumer.get", "fetch"):
-        await bench.stage.consumer(stream, "big")
+        await stage.consumer(stream, "big")
         await bench.call("consumer.get", **{"as": "s-big"}, stream=stream, consumer="big")
         answer = await bench.call("fetch", of="s-big", max_messages=1, expires_ms=2000)
         body = answer.body if isinstance(answer.body, dict) else {}
