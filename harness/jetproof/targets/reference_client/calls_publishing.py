@@ -1,0 +1,89 @@
+"""Operations that publish."""
+
+from __future__ import annotations
+
+from jetproof.targets.reference_client.batches import Batch, publish_batch
+from jetproof.targets.reference_client.errors import ClientError
+from jetproof.targets.reference_client.ingest import Ingest
+from jetproof.targets.reference_client.publishing import outgoing, publish
+from jetproof.targets.reference_client.state import Params, State, Told, seconds
+from jetproof.targets.reference_client.values import digits, number, text
+
+
+class PublishingCalls:
+    """Single messages, atomic batches, fast ingest."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    async def do_publish(self, params: Params) -> Told:
+        message = outgoing(params, self._state.conduct)
+        return {"ack": await publish(self._state.requests, message, seconds(params))}
+
+    async def do_batch__open(self, params: Params) -> Told:
+        self._state.name(params, self._batch(params))
+        return {}
+
+    async def do_batch__add(self, params: Params) -> Told:
+        batch = self._state.thing(params, Batch)
+        acked = await batch.add(outgoing(params, self._state.conduct), params.get("ack"))
+        return {"acked": True} if acked else {}
+
+    async def do_batch__commit(self, params: Params) -> Told:
+        batch = self._state.thing(params, Batch)
+        return {"ack": await batch.commit(outgoing(params, self._state.conduct))}
+
+    async def do_batch__close(self, params: Params) -> Told:
+        return {"ack": await self._state.thing(params, Batch).close()}
+
+    async def do_batch__discard(self, params: Params) -> Told:
+        await self._state.thing(params, Batch).discard()
+        return {}
+
+    async def do_batch__publish(self, params: Params) -> Told:
+        messages = [
+            outgoing(message, self._state.conduct) for message in params.get("messages") or []
+        ]
+        return {"ack": await publish_batch(self._batch(params, own_id=False), messages)}
+
+    def _batch(self, params: Params, *, own_id: bool = True) -> Batch:
+        return Batch(
+            self._state.requests,
+            batch_id=params.get("id") if own_id else None,
+            ack_first=params.get("ack_first"),
+            ack_every=number(params, "ack_every"),
+        )
+
+    async def do_ingest__open(self, params: Params) -> Told:
+        of = text(params, "as")
+
+        def tell(kind: str, error: ClientError | None, acked: int | None) -> None:
+            more = {} if error is None else {"error": error.body()}
+            self._state.writer.event("ingest", of, kind=kind, **more, **digits({"ack_seq": acked}))
+
+        timeout = number(params, "ack_timeout_ms")
+        publisher = Ingest(
+            self._state.requests,
+            tell,
+            batch_id=params.get("id"),
+            flow=number(params, "flow"),
+            outstanding=number(params, "max_outstanding"),
+            gap=params.get("gap"),
+            ack_timeout=None if timeout is None else timeout / 1000,
+        )
+        self._state.name(params, publisher)
+        return {}
+
+    async def do_ingest__add(self, params: Params) -> Told:
+        publisher = self._state.thing(params, Ingest)
+        sent, acked = await publisher.add(outgoing(params, self._state.conduct))
+        if self._state.conduct.wrong("ack-sequence-untold"):
+            return digits({"batch_seq": sent})
+        return digits({"batch_seq": sent, "ack_seq": acked})
+
+    async def do_ingest__commit(self, params: Params) -> Told:
+        publisher = self._state.thing(params, Ingest)
+        return {"ack": await publisher.commit(outgoing(params, self._state.conduct))}
+
+    async def do_ingest__close(self, params: Params) -> Told:
+        return {"ack": await self._state.thing(params, Ingest).close()}

@@ -1,0 +1,43 @@
+"""Knobs of fetch, next and acknowledgements."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jetproof.targets.reference_client.knob import Knob, table
+
+FETCHING: Final[tuple[Knob, ...]] = table(
+    ("fetch-is-missing", "There is no fetch.", "A37-003 A37-090"),
+    ("fetch-waits-for-expiry", "A full fetch waits until its request expires.", "A37-010"),
+    ("fetch-outlives-expiry", "The end of the request does not end the fetch.", "A37-011"),
+    ("fetch-refills", "A fetch sends its request twice.", "A37-012"),
+    ("fetch-end-untold", "A fetch never returns.", "A37-013"),
+    ("fetch-leaves-its-subscription", "The inbox of a fetch stays subscribed.", "A37-012"),
+    ("fetch-without-expires", "The request has no expires.", "A37-014 A37-015"),
+    ("fetch-expires-in-milliseconds", "expires is sent in milliseconds.", "A37-014 A37-015"),
+    ("fetch-max-bytes-dropped", "max_bytes is not sent.", "A37-015 A37-093"),
+    ("fetch-heartbeat-dropped", "idle_heartbeat is not sent.", "A37-015"),
+    ("fetch-without-limits", "A fetch for nothing at all is sent.", "A37-016"),
+    ("fetch-bytes-uncounted", "Bytes that have come do not end a fetch.", "A37-081"),
+    ("fetch-bytes-refused", "max_bytes of a fetch is refused.", "A37-093"),
+    (
+        "fetch-survives-status",
+        "No status ends a fetch; its own timer does.",
+        "A37-011 A37-017 A37-075",
+    ),
+    ("fetch-errors-untold", "A fetch that ended with an error looks empty.", "A37-075"),
+    ("no-timer-of-its-own", "Only the server ends a pull request.", "A37-061"),
+    ("own-timer-before-expiry", "The client's timer is half of expires.", "A37-011 A37-061"),
+    (
+        "long-fetch-without-heartbeats",
+        "No heartbeats for a fetch or next above 30 s.",
+        "A37-062 A37-095",
+    ),
+    ("next-asks-for-ten", "A next asks for ten messages.", "A37-060"),
+    ("next-pulls-early", "A pull request is sent with the look-up.", "A37-001 A37-060"),
+    ("nak-sent-as-ack", "A nak is sent as an ack.", "JSM-130"),
+    ("progress-sent-as-ack", "A sign of progress is sent as an ack.", "JSM-130"),
+    ("term-sent-as-ack", "A term is sent as an ack.", "JSM-130"),
+    ("double-ack-without-reply", "A synchronous ack has no reply subject.", "JSM-131"),
+    ("double-ack-does-not-wait", "A synchronous ack does not wait.", "JSM-131"),
+)

@@ -1,0 +1,101 @@
+"""Knobs of publishing: single messages, atomic batches, fast ingest."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jetproof.targets.reference_client.knob import Knob, table
+
+PUBLISHING: Final[tuple[Knob, ...]] = table(
+    ("publish-without-reply", "A publish sends and asks for nothing.", "JSM-132"),
+    ("publish-error-untold", "An error in the answer to a publish is dropped.", "JSM-132"),
+    ("msg-id-dropped", "The message id is not sent.", "JSM-133"),
+    # Atomic batches
+    ("batch-start-without-reply", "The first message has no reply subject.", "A50-ATOMIC-002"),
+    ("batch-sequence-skips", "From the second message on, numbers are off.", "A50-ATOMIC-004"),
+    ("batch-id-changes", "Further messages have another id.", "A50-ATOMIC-004"),
+    (
+        "batch-starts-by-a-message-of-its-own",
+        "An empty message opens the batch.",
+        "A50-ATOMIC-150",
+    ),
+    ("batch-starts-at-zero", "The first message has number 0.", "A50-ATOMIC-151 A50-ATOMIC-004"),
+    ("batch-id-too-long", "Ids that the client makes have 96 characters.", "A50-ATOMIC-152"),
+    ("batch-id-unchecked", "An id of the caller may be too long.", "A50-ATOMIC-152"),
+    ("first-error-ignored", "An error in the first answer is ignored.", "A50-ATOMIC-153"),
+    ("empty-first-answer-refused", "An empty first answer is an error.", "A50-ATOMIC-153"),
+    ("commit-value-unknown", "The commit header says yes.", "A50-ATOMIC-154"),
+    ("commit-repeats-the-sequence", "The commit repeats the number.", "A50-ATOMIC-154"),
+    ("commit-without-id", "The commit has no batch id.", "A50-ATOMIC-154"),
+    ("empty-ack-in-the-middle-refused", "An empty ack is an error.", "A50-ATOMIC-155"),
+    ("commit-error-loses-its-code", "A rejected commit has no code.", "A50-ATOMIC-156"),
+    ("batch-count-untold", "Batch id and count are not handed on.", "A50-ATOMIC-157"),
+    ("batch-size-unguarded", "More than 1000 messages are sent.", "A50-ATOMIC-158"),
+    ("old-server-taken-for-new", "A pub ack opens a batch.", "A50-ATOMIC-159"),
+    (
+        "batch-goes-on-after-its-end",
+        "Messages are sent after an error or a commit.",
+        "A50-ATOMIC-153",
+    ),
+    # Fast ingest
+    (
+        "channel-closed-early",
+        "The control channel is closed after the first answer.",
+        "A50-FAST10-010 A50-FAST10-024",
+    ),
+    (
+        "replies-not-unique",
+        "All messages have the reply subject of the first.",
+        "A50-FAST10-011 A50-FAST10-020 A50-FAST10-030",
+    ),
+    (
+        "reply-outside-the-inbox",
+        "Reply subjects lie in inboxes nobody subscribed to.",
+        "A50-FAST10-011 A50-FAST10-025",
+    ),
+    ("waits-for-each-ack", "Every message waits for its ack.", "A50-FAST10-015"),
+    ("channel-shared", "Answers come to the common inbox.", "A50-FAST10-018 A50-FAST10-024"),
+    (
+        "keeps-interest-after-the-end",
+        "The subscription outlives the batch.",
+        "A50-FAST10-018",
+    ),
+    ("reply-without-gap-mode", "The gap mode is left out.", "A50-FAST10-020"),
+    ("channel-too-wide", "The subscription does not name the id.", "A50-FAST10-025"),
+    ("channel-for-each-message", "Every message has a subscription.", "A50-FAST10-024"),
+    (
+        "pours-before-the-answer",
+        "Messages are sent before the first answer.",
+        "A50-FAST10-028 A50-FAST10-029 A50-FAST10-113",
+    ),
+    ("appends-as-start", "Further messages use operation 0.", "A50-FAST10-030"),
+    ("ingest-sequence-skips", "Numbers are off from the third on.", "A50-FAST10-030"),
+    (
+        "flow-never-changes",
+        "The flow of the first answer is kept.",
+        "A50-FAST10-036 A50-FAST10-115 A50-FAST10-184",
+    ),
+    (
+        "acks-counted-not-tracked",
+        "An ack stands for one flow's worth, whatever it names.",
+        "A50-FAST10-037 A50-FAST10-103 A50-FAST10-104",
+    ),
+    ("ping-takes-a-sequence", "A ping takes the next number.", "A50-FAST10-041"),
+    ("ping-names-the-acknowledged", "A ping names what is acknowledged.", "A50-FAST10-041"),
+    ("gap-taken-for-an-ack", "A gap counts as an ack.", "A50-FAST10-065"),
+    ("gaps-and-errors-untold", "Gaps and errors are dropped.", "A50-FAST10-093 A50-FAST10-181"),
+    ("sends-on-after-a-gap", "In mode fail a gap does not stop it.", "A50-FAST10-093"),
+    ("a-gap-ends-every-batch", "In mode ok a gap stops it too.", "A50-FAST10-181 A50-FAST10-065"),
+    ("outstanding-unbounded", "Any number of acks may be outstanding.", "A50-FAST10-105"),
+    (
+        "three-outstanding-by-default",
+        "Three acks are outstanding by default.",
+        "A50-FAST10-106",
+    ),
+    ("never-waits", "It never waits for acks.", "A50-FAST10-015 A50-FAST10-114"),
+    ("final-ack-unrecognised", "The final PubAck is overlooked.", "A50-FAST10-116"),
+    ("ack-sequence-untold", "What is acknowledged is not told.", "A50-FAST10-117"),
+    ("outstanding-not-settable", "max_outstanding is ignored.", "A50-FAST10-182"),
+    ("ack-timeout-not-settable", "ack_timeout is ignored.", "A50-FAST10-182"),
+    ("never-pings", "A lost ack is not asked for.", "A50-FAST10-187"),
+)

@@ -1,0 +1,84 @@
+"""Every operation of docs/adapters.md: those of the connection here, the others by kind."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any, Final
+
+from jetproof import __version__
+from jetproof.targets.reference_client.calls_consuming import ConsumingCalls
+from jetproof.targets.reference_client.calls_publishing import PublishingCalls
+from jetproof.targets.reference_client.calls_reading import ReadingCalls
+from jetproof.targets.reference_client.calls_stores import StoreCalls
+from jetproof.targets.reference_client.connection import Endpoint
+from jetproof.targets.reference_client.errors import Unsupported
+from jetproof.targets.reference_client.protocol import Handler
+from jetproof.targets.reference_client.state import Params, State, Told
+from jetproof.targets.reference_client.values import number, text
+
+PROTOCOL: Final = 1
+
+
+class Operations:
+    """The operations of one adapter process."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._groups = (
+            self,
+            PublishingCalls(state),
+            ReadingCalls(state),
+            ConsumingCalls(state),
+            StoreCalls(state),
+        )
+
+    def handlers(self) -> dict[str, Handler]:
+        """By operation: `do_batch__add` is `batch.add`."""
+        found: dict[str, Handler] = {
+            name.removeprefix("do_").replace("__", "."): getattr(group, name)
+            for group in self._groups
+            for name in dir(group)
+            if name.startswith("do_")
+        }
+        if self._state.conduct.wrong("fetch-is-missing"):
+            del found["fetch"]
+        return found
+
+    async def do_hello(self, params: Params) -> Told:
+        if params.get("protocol") != PROTOCOL:
+            raise Unsupported(f"protocol {params.get('protocol')!r}; this is version {PROTOCOL}")
+        conduct = self._state.conduct
+        parts = {"jetproof": __version__}
+        parts |= {f"knob {name}": "on" for name in sorted(conduct.knobs)}
+        return {
+            "protocol": PROTOCOL,
+            "library": "reference",
+            "version": __version__,
+            "language": "python",
+            "runtime": f"{platform.python_implementation()} {platform.python_version()}",
+            "parts": parts,
+            "capabilities": sorted(self.handlers().keys() - {"hello"}),
+            "claims": conduct.claims,
+        }
+
+    async def do_connect(self, params: Params) -> Told:
+        if params.get("tls_ca") is not None:
+            raise Unsupported("tls_ca: the raw driver has no TLS")
+        given: dict[str, Any] = Endpoint.address(text(params, "url"))
+        for name in ("user", "password", "token", "name", "inbox_prefix"):
+            if params.get(name) is not None:
+                given[name] = text(params, name)
+        if (most := number(params, "max_reconnects")) is not None:
+            given["max_reconnects"] = most
+        for name, milliseconds in (
+            ("reconnect_wait", "reconnect_wait_ms"),
+            ("timeout", "timeout_ms"),
+        ):
+            if (value := number(params, milliseconds)) is not None:
+                given[name] = value / 1000
+        await self._state.connect(Endpoint(**given))
+        return {}
+
+    async def do_close(self, params: Params) -> Told:
+        await self._state.close()
+        return {}

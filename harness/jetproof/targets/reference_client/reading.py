@@ -1,0 +1,243 @@
+"""Reads without a consumer: message get, and direct get of one message, a batch, several subjects."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jetproof.targets.reference_client.errors import ClientError, status_error, timed_out
+from jetproof.targets.reference_client.requests import Requests
+from jetproof.targets.reference_client.values import digits, encoded, header_pairs
+from jetproof.wire.frames import Msg
+from jetproof.wire.headers import Headers
+
+_GET = "$JS.API.DIRECT.GET"
+_OWN = ("Nats-Stream", "Nats-Subject", "Nats-Sequence", "Nats-Time-Stamp")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A message as the stream holds it."""
+
+    stream: str
+    subject: str
+    seq: int
+    time: str
+    payload: bytes
+    headers: Headers | None
+
+    @classmethod
+    def of(cls, msg: Msg) -> Stored:
+        """From the answer to a direct get; the headers tell what the message itself does not."""
+        told = {name: msg.headers.get(name) if msg.headers else None for name in _OWN}
+        stream, subject, sequence, time = told.values()
+        if not sequence or not sequence.isdigit():
+            raise ClientError("BadAnswer", "no Nats-Sequence in the answer to a direct get")
+        return cls(stream or "", subject or "", int(sequence), time or "", msg.payload, msg.headers)
+
+    def header(self, name: str) -> str | None:
+        return None if self.headers is None else self.headers.get(name)
+
+    def body(self) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "subject": self.subject,
+            "data": encoded(self.payload),
+            "stream": self.stream,
+            "time": self.time,
+        }
+        if self.headers is not None:
+            told["headers"] = header_pairs(self.headers)
+        return told | digits({"seq": self.seq})
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What a batch brought, and the error it ended with."""
+
+    messages: list[Stored] = field(default_factory=list)
+    error: ClientError | None = None
+
+
+class Reads:
+    """Reads of a stream; `min_last_seq` guards each where it is given, and nowhere else."""
+
+    def __init__(self, requests: Requests) -> None:
+        self._requests = requests
+        self._line = requests.line
+        self._wrong = requests.line.conduct.wrong
+
+    async def direct(
+        self,
+        stream: str,
+        *,
+        seq: int | None = None,
+        last_by_subject: str | None = None,
+        next_by_subject: str | None = None,
+        min_last_seq: int | None = None,
+    ) -> Stored:
+        """One message; a subject's last one is asked for with the subject appended."""
+        guard = self._guard(min_last_seq)
+        if guard and self._wrong("guarded-read-by-message-get"):
+            return await self.message(stream, seq=seq, last_by_subject=last_by_subject)
+        if last_by_subject is not None:
+            subject = f"{_GET}.{stream}.{last_by_subject}"
+            body: dict[str, Any] = {**guard}
+            if guard and self._wrong("guarded-last-by-body"):
+                subject, body = f"{_GET}.{stream}", {"last_by_subj": last_by_subject, **guard}
+        else:
+            subject = f"{_GET}.{stream}"
+            asked = {"seq": seq, "next_by_subj": next_by_subject}
+            body = {name: value for name, value in asked.items() if value is not None} | guard
+        data = json.dumps(body).encode() if body else b""
+        answer = await self._requests.request(subject, data)
+        if answer.status is not None:
+            raise self._status(answer)
+        return Stored.of(answer)
+
+    async def message(
+        self,
+        stream: str,
+        *,
+        seq: int | None = None,
+        last_by_subject: str | None = None,
+        min_last_seq: int | None = None,
+    ) -> Stored:
+        """One message through the API of the stream, which its leader answers."""
+        asked = {"seq": seq, "last_by_subj": last_by_subject}
+        body = {name: value for name, value in asked.items() if value is not None}
+        body |= {} if self._wrong("message-get-unguarded") else self._guard(min_last_seq)
+        found = (await self._requests.api(f"STREAM.MSG.GET.{stream}", body))["message"]
+        block = found.get("hdrs")
+        return Stored(
+            stream,
+            found["subject"],
+            int(found["seq"]),
+            found.get("time", ""),
+            base64.b64decode(found.get("data") or ""),
+            Headers.from_raw(base64.b64decode(block)) if block else None,
+        )
+
+    async def batch(
+        self,
+        stream: str,
+        batch: int | None,
+        *,
+        max_bytes: int | None = None,
+        seq: int | None = None,
+        start_time: str | None = None,
+        next_by_subject: str | None = None,
+        min_last_seq: int | None = None,
+    ) -> Gathered:
+        """Up to so many messages from a start on: a sequence, or a time, and not both."""
+        if batch is None or batch < 1:
+            raise ClientError("InvalidOption", f"a batch is above 0, not {batch}")
+        if seq is not None and start_time is not None:
+            raise ClientError("InvalidOption", "a batch starts at seq or at start_time")
+        if (seq is None and start_time is None) or self._wrong("batch-with-two-starts"):
+            seq = seq or 1
+        if seq == 1 and self._wrong("batch-without-a-start"):
+            seq = None
+        asked = {
+            "batch": None if self._wrong("batch-without-its-number") else batch,
+            "max_bytes": max_bytes,
+            "seq": seq,
+            "start_time": start_time,
+            "next_by_subj": next_by_subject or ">",
+        }
+        gathered = Gathered()
+        await self._page(stream, _given(asked) | self._guard(min_last_seq), gathered)
+        return gathered
+
+    async def multi(
+        self,
+        stream: str,
+        subjects: Sequence[str],
+        *,
+        batch: int | None = None,
+        max_bytes: int | None = None,
+        seq: int | None = None,
+        up_to_seq: int | None = None,
+        up_to_time: str | None = None,
+        min_last_seq: int | None = None,
+    ) -> Gathered:
+        """The last message of each subject; page by page unless the caller wants one batch."""
+        asked = {
+            "multi_last": list(subjects),
+            "batch": batch,
+            "max_bytes": max_bytes,
+            "seq": seq,
+            "up_to_seq": up_to_seq,
+            "up_to_time": up_to_time,
+        }
+        body = _given(asked) | self._guard(min_last_seq)
+        gathered = Gathered()
+        while True:
+            end = await self._page(stream, body, gathered)
+            if end is None or batch is not None or self._wrong("paging-stops-early"):
+                return gathered
+            if not _header_number(end, "Nats-Num-Pending"):
+                return gathered
+            last = _header_number(end, "Nats-Last-Sequence") or 0
+            body["seq"] = last + (0 if self._wrong("paging-repeats-the-last") else 1)
+            up_to = _header_number(end, "Nats-UpTo-Sequence")
+            if up_to is not None and not self._wrong("paging-forgets-the-point-in-time"):
+                body["up_to_seq"] = up_to
+                body.pop("up_to_time", None)
+
+    async def _page(self, stream: str, body: Mapping[str, Any], gathered: Gathered) -> Msg | None:
+        """One request and what comes of it; returns the end marker, unless it ended otherwise."""
+        line = self._line
+        arrived: asyncio.Queue[Msg] = asyncio.Queue()
+        await line.until_connected(line.endpoint.timeout)
+        inbox = line.new_inbox()
+        subscription = line.subscribe(inbox, lambda msg, at: arrived.put_nowait(msg))
+        try:
+            line.publish(f"{_GET}.{stream}", json.dumps(body).encode(), reply=inbox)
+            while True:
+                async with asyncio.timeout(line.endpoint.timeout):
+                    msg = await arrived.get()
+                if msg.status == 204:
+                    return msg
+                if msg.status is not None:
+                    gathered.error = self._status(msg)
+                    return None
+                pending = _header_number(msg, "Nats-Num-Pending")
+                if pending is None and not self._wrong("old-server-unnoticed"):
+                    gathered.error = ClientError(
+                        "BatchUnsupported", "the server does not know batches of direct get"
+                    )
+                    return None
+                gathered.messages.append(Stored.of(msg))
+        except TimeoutError:
+            gathered.error = timed_out("direct get", line.endpoint.timeout)
+            return None
+        except ClientError as error:
+            gathered.error = error
+            return None
+        finally:
+            line.unsubscribe(subscription)
+
+    def _guard(self, min_last_seq: int | None) -> dict[str, Any]:
+        if min_last_seq is None:
+            return {"min_last_seq": 1} if self._wrong("guards-every-read") else {}
+        return {} if self._wrong("read-guard-dropped") else {"min_last_seq": min_last_seq}
+
+    def _status(self, msg: Msg) -> ClientError:
+        status, description = msg.status, msg.description
+        if status == 412 and self._wrong("guard-status-as-not-found"):
+            status, description = 404, "Message Not Found"
+        names = {404: "NotFound", 408: "BadRequest", 412: "MinLastSequence", 413: "TooManyResults"}
+        return status_error(names.get(status or 0, "NoResponders"), status, description)
+
+
+def _given(asked: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def _header_number(msg: Msg, name: str) -> int | None:
+    value = None if msg.headers is None else msg.headers.get(name)
+    return int(value) if value is not None and value.isdigit() else None
