@@ -69,8 +69,10 @@ operation("hello", "protocol", () => {
   const version = parts["@nats-io/jetstream"];
   // Fast ingest has no entry but the export that other packages are meant to wrap.
   if (operations.has("ingest.open")) parts["@nats-io/jetstream/internal"] = version;
-  const batches = operations.has("ingest.open") ? 10 : operations.has("batch.open") ? 7 : undefined;
-  const claims = given({ "adr-31": 2, "adr-37": 3, "adr-50": batches });
+  // Batches and pinned consumers came with the same release.
+  const batches = operations.has("batch.open");
+  const adr50 = operations.has("ingest.open") ? 10 : batches ? 7 : undefined;
+  const claims = given({ "adr-31": 2, "adr-37": batches ? 3 : 2, "adr-50": adr50 });
   const capabilities = [...operations.keys()].filter((name) => name !== "hello");
   const about = {
     library: "nats.js",
