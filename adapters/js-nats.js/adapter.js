@@ -114,13 +114,14 @@ const EXPECT = "expect_stream:streamName expect_last_seq:lastSequence expect_las
 const SUBJECT = "expect_last_subject_seq_subject:lastSubjectSequenceSubject expect_last_msg_id:lastMsgID";
 const MESSAGE = `subject data headers msg_id ttl_ms |${EXPECT} ${SUBJECT}`;
 
-// The arguments of whatever sends a message.
+// The arguments of whatever sends a message; without options, if there are none.
 function sent(p, expectations = {}, more) {
   const hdrs = p.headers && headers();
   for (const [name, value] of p.headers ?? []) hdrs.append(name, value);
   const expect = Object.keys(expectations).length ? expectations : undefined;
-  const options = { headers: hdrs, msgID: p.msg_id, ttl: p.ttl_ms && `${p.ttl_ms}ms`, expect };
-  return [p.subject, bytes(p.data), given({ ...options, ...more })];
+  const ttl = p.ttl_ms && `${p.ttl_ms}ms`;
+  const options = given({ headers: hdrs, msgID: p.msg_id, ttl, expect, ...more });
+  return [p.subject, bytes(p.data), ...(more || Object.keys(options).length ? [options] : [])];
 }
 
 const acked = async (promise) => ({ ack: pubAck(await promise) });
