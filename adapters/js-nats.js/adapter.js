@@ -7,7 +7,7 @@ import { Kvm } from "@nats-io/kv";
 import { Objm } from "@nats-io/obj";
 import { connect, headers } from "@nats-io/transport-node";
 import { base64, bytes, consumerInfo, digits, entry, failure } from "./values.js";
-import { given, message, notice, number, pubAck, refusal, unsupported } from "./values.js";
+import { given, message, notice, notOpen, number, pubAck, refusal, unsupported } from "./values.js";
 
 globalThis.console = new console.Console(process.stderr);
 process.on("unhandledRejection", (err) => console.error("unhandled rejection:", err));
@@ -132,7 +132,7 @@ operation("publish", `timeout_ms ${MESSAGE}`, (p, expect) =>
 // A batch of either kind begins with its first message: `open` takes note, the first `add` starts it.
 async function begun({ start }) {
   if (!start) unsupported("there is no batch before its first message was added");
-  return start.catch(() => unsupported("its first message failed: there is no batch"));
+  return start.catch(() => notOpen("its first message failed: there is no batch"));
 }
 
 if ("startBatch" in internal.JetStreamClientImpl.prototype) {

@@ -6,6 +6,15 @@ export function unsupported(reason) {
   throw new Unsupported(reason);
 }
 
+class NotOpen extends Error {
+  name = "NotOpen";
+}
+
+// The library gave nothing that could be called.
+export function notOpen(reason) {
+  throw new NotOpen(reason);
+}
+
 // An object without what is undefined, so that the library's own defaults act.
 export const given = (object) => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 

@@ -49,7 +49,7 @@ class PublishingCalls:
     def _batch(self, params: Params, *, own_id: bool = True) -> Batch:
         return Batch(
             self._state.requests,
-            batch_id=params.get("id") if own_id else None,
+            batch_id=params.get("batch_id") if own_id else None,
             ack_first=params.get("ack_first"),
             ack_every=number(params, "ack_every"),
         )
@@ -65,7 +65,7 @@ class PublishingCalls:
         publisher = Ingest(
             self._state.requests,
             tell,
-            batch_id=params.get("id"),
+            batch_id=params.get("batch_id"),
             flow=number(params, "flow"),
             outstanding=number(params, "max_outstanding"),
             gap=params.get("gap"),
