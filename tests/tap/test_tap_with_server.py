@@ -63,7 +63,7 @@ def test_without_rules_every_byte_passes(port: int) -> None:
                 client.publish("plain.a", bytes(range(256))),
                 client.publish("plain.b", b"", reply="r", headers=Headers([("A", "1"), ("A", "")])),
                 client.publish("plain.c", headers=Headers.from_raw(b"NATS/1.0\r\nbad\r\n\r\n")),
-                client.publish("plain.d", bytes(900_000)),
+                client.publish("plain.d", bytes(65_000)),
             ]
             await client.flush()
             assert received == [
@@ -83,6 +83,49 @@ def test_without_rules_every_byte_passes(port: int) -> None:
                 ("server", "PONG"),
             ]
             assert tap.connections == (1,)
+
+    run(scenario())
+
+
+def test_a_long_message_passes_whole_and_is_recorded_by_its_head(port: int) -> None:
+    async def scenario() -> None:
+        events: list[TapEvent] = []
+        received: list[Msg] = []
+        async with tapped(port, on_frame=events.append) as (_, client):
+            client.subscribe("long", lambda msg, at: received.append(msg))
+            payload = bytes(range(256)) * 3600
+            headers = Headers([("A", "1")])
+            client.publish("long", payload, headers=headers)
+            client.publish("long", b"short")
+            await client.flush()
+            assert [msg.payload for msg in received] == [payload, b"short"]
+            seen = [event for event in events if event.frame.op in ("HPUB", "HMSG")]
+            assert [event.frame for event in seen] == [
+                Pub("long", None, headers, payload[:1024]),
+                Msg("long", "1", None, headers, payload[:1024]),
+            ]
+            assert {event.omitted for event in seen} == {len(payload) - 1024}
+            assert all(event.passed == (event.frame,) for event in seen)
+
+    run(scenario())
+
+
+def test_a_long_message_that_a_rule_may_touch_is_held(port: int) -> None:
+    async def scenario() -> None:
+        rule = {"on": {"op": "PUB", "payload": {"match": "z$"}}, "do": {"change": {"payload": "!"}}}
+        other = {"on": {"op": "MSG", "subject": "elsewhere"}, "do": "drop"}
+        events: list[TapEvent] = []
+        async with tapped(port, rule, other, on_frame=events.append) as (_, client):
+            received: list[Msg] = []
+            client.subscribe("long", lambda msg, at: received.append(msg))
+            for end in (b"y", b"z"):
+                client.publish("long", bytes(100_000) + end)
+            await client.flush()
+            assert [msg.payload for msg in received] == [bytes(100_000) + b"y", b"!"]
+            omitted = [(event.frame.op, event.omitted) for event in events if "B" in event.frame.op]
+            assert omitted == [("SUB", 0), ("PUB", 0), ("PUB", 0)]
+            (passed, changed) = [event for event in events if isinstance(event.frame, Msg)]
+            assert (passed.omitted, changed.omitted) == (100_001 - 1024, 0)
 
     run(scenario())
 
@@ -518,7 +561,7 @@ def test_rules_come_and_go(port: int) -> None:
             assert (await publish(client, stream))["seq"] == 2
             assert dict(tap.fired) == {"zero": 1}
             with pytest.raises(WireTimeout, match="the rule zero fired 1 times within 0"):
-                await tap.wait_fired("zero", 2, timeout=0.01)
+                await tap.wait_fired("zero", 2, within=0.01)
 
     run(scenario())
 

@@ -7,6 +7,9 @@ tabs between arguments, a bare LF after a control line), and each frame keeps it
 
 It is strict about size: a control line beyond 64 KiB, or a message beyond `max_message`, is a
 `ProtocolError` as soon as it is announced, before anything is stored.
+
+A proxy needs less than frames: `Parser.read` hands long messages out in parts as they arrive, and
+`Parser.skim` does so with all messages, and looks only at the other operations.
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal
+from dataclasses import dataclass
+from typing import Any, Final, cast, final
 
 from jetproof.wire.errors import ProtocolError
 from jetproof.wire.frames import (
@@ -29,19 +33,23 @@ from jetproof.wire.frames import (
     Pub,
     Sub,
     Unsub,
+    read_msg,
+    read_pub,
 )
-from jetproof.wire.headers import Headers, to_bytes, to_text
+from jetproof.wire.headers import Headers, to_bytes
+from jetproof.wire.lines import MAX_CONTROL_LINE, Announced, Role, check_start, read_line
 
-MAX_CONTROL_LINE: Final = 64 * 1024
 MAX_MESSAGE: Final = 64 * 1024 * 1024
 """Headers and payload together; no server can be configured to accept more."""
-
-Role = Literal["client", "server"]
+STREAMED_FROM: Final = 64 * 1024
+"""Messages that take more may be read in parts, if nobody needs them whole."""
+HEAD: Final = 1024
+"""How much of the payload is kept of a message that was read in parts."""
 
 _NOT_A_TOKEN = re.compile(r"[ \t\r\n]").search
 _CR: Final = 13
 _EXCERPT: Final = 256
-_MAX_DIGITS: Final = 18
+_NO_LINE: Final = b"\n"
 
 
 def encode(frame: Frame) -> bytes:
@@ -107,6 +115,20 @@ def _json_bytes(data: Mapping[str, Any]) -> bytes:
     return json.dumps(data, separators=(",", ":"), ensure_ascii=True).encode()
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bytes of messages that are passed on without being held.
+
+    The last part of a long message brings the message itself, with the first `HEAD` bytes of its
+    payload and without `raw`; `omitted` is what its payload lacks.
+    """
+
+    data: bytes
+    frame: Frame | None = None
+    omitted: int = 0
+
+
 class Parser:
     """Reads one direction of a connection.
 
@@ -114,18 +136,28 @@ class Parser:
     PONG; a "server" is sent CONNECT, PUB, HPUB, SUB, UNSUB, PING and PONG.
     """
 
-    def __init__(self, role: Role, *, max_message: int = MAX_MESSAGE) -> None:
+    def __init__(
+        self,
+        role: Role,
+        *,
+        max_message: int = MAX_MESSAGE,
+        streams: Callable[[str, str, str | None], bool] | None = None,
+    ) -> None:
+        """`streams(op, subject, reply)` tells whether a long message may be read in parts."""
         self.role: Role = role
         self.max_message = max_message
-        self._lines = _CLIENT_LINES if role == "client" else _SERVER_LINES
-        self._messages = _CLIENT_MESSAGES if role == "client" else _SERVER_MESSAGES
+        self._streams = streams
+        self._usual = _USUAL[role]
+        self._short = min(max_message, STREAMED_FROM)
         self._buffer = bytearray()
         self._needed = 0  # below this length the buffer holds no complete frame
+        self._left: int | None = None  # of a payload whose parts are handed out
+        self._streamed: tuple[Frame | None, int] = (None, 0)
         self._failed: ProtocolError | None = None
 
     @property
     def pending(self) -> bytes:
-        """The bytes that belong to no complete frame yet; after an error, from the bad one on."""
+        """The bytes that were not handed out yet; after an error, from the bad frame on."""
         return bytes(self._buffer)
 
     @property
@@ -139,171 +171,208 @@ class Parser:
         ProtocolError at the first frame that cannot be read, with the frames before it in `frames`;
         from then on the parser only collects bytes in `pending` and every call raises.
         """
-        buffer = self._buffer
+        frames = cast("list[Frame]", self.read(data))  # parts come only to those who ask for them
         if self._failed is not None:
-            buffer += data
-            raise ProtocolError(self._failed.problem, self._failed.data)
-        if buffer:
-            buffer += data
-            if len(buffer) < self._needed:
-                return []
-            data = bytes(buffer)
-        frames: list[Frame] = []
-        try:
-            used = self._read(data, frames)
-        except ProtocolError as error:
-            used = sum(len(frame.raw) for frame in frames)
-            buffer[:] = data[used:]
-            self._failed = ProtocolError(error.problem, data[used : used + _EXCERPT], frames)
-            raise self._failed from None
-        if used:
-            buffer[:] = data[used:]
-        elif not buffer:
-            buffer += data
+            raise ProtocolError(self._failed.problem, self._failed.data, frames)
         return frames
 
-    def _read(self, data: bytes, frames: list[Frame]) -> int:
-        """Appends the complete frames in `data`; returns the number of bytes they take."""
-        position = 0
-        size = len(data)
+    def read(self, data: bytes) -> list[Frame | Part]:
+        """Like `feed`, but an error is only noted in `failed`, and messages may come in parts."""
+        items: list[Frame | Part] = []
+        buffer = self._buffer
+        if buffer or self._failed is not None:
+            buffer += data
+            if len(buffer) < self._needed or self._failed is not None:
+                return items
+            data = bytes(buffer)
+        self._keep(data, self._read(data, items))
+        return items
+
+    def skim(self, data: bytes, sids: dict[bytes, int]) -> list[Frame | Part]:
+        """Like `read`, but all messages come in parts, and without the frame.
+
+        `sids` counts the deliveries of each subscription.
+        """
+        items: list[Frame | Part] = []
+        buffer = self._buffer
+        if buffer or self._failed is not None:
+            buffer += data
+            if self._failed is not None:
+                return items
+            data = bytes(buffer)
+        self._keep(data, self._skim(data, items, sids))
+        return items
+
+    def _keep(self, data: bytes, used: int) -> None:
+        if used < len(data) or self._buffer:
+            self._buffer[:] = data[used:]
+
+    def _read(self, data: bytes, items: list[Frame | Part]) -> int:
+        """Appends what is complete in `data`; returns the number of bytes that takes."""
+        position, size = 0, len(data)
+        usual, short, client = self._usual, self._short, self.role == "client"
+        startswith, line, length = data.startswith, _NO_LINE, 0
         self._needed = 0
-        while position < size:
-            end = data.find(b"\n", position)
-            if end < 0:
-                self._check_start(data[position : position + MAX_CONTROL_LINE + 1])
+        if self._left is not None:
+            position = self._pass(data, 0, items)
+        while position < size and self._left is None:
+            # A message as it usually looks, in a hurry; `_read_any` knows all that is allowed.
+            if not startswith(line, position):  # most look like the one before
+                found = usual(data, position)
+                if found is not None:
+                    line = found.group()
+                    subject, sid, reply, length = _texts(found)
+                else:
+                    line = _NO_LINE
+            start = position + len(line)
+            stop = start + length
+            if line is not _NO_LINE and length <= short and data[stop : stop + 2] == b"\r\n":
+                payload, raw = data[start:stop], data[position : stop + 2]
+                items.append(
+                    read_msg(subject, sid, reply, None, payload, raw)
+                    if client
+                    else read_pub(subject, reply, None, payload, raw)
+                )
+                position = stop + 2
+                continue
+            used = self._read_any(data, position, items)
+            if not used:
                 break
-            stop = end - 1 if end > position and data[end - 1] == _CR else end
-            line = data[position:stop]
-            operation, _, rest = line.partition(b" ")
-            if b"\t" in operation:
-                operation, _, rest = line.partition(b"\t")
-            end += 1
-            shape = self._messages.get(operation)
-            if shape is None:
-                operation = operation.upper()
-                shape = self._messages.get(operation)
-                if shape is None:
-                    maker = self._lines.get(operation)
-                    if maker is None:
-                        raise ProtocolError("unknown operation")
-                    _check_length(line)
-                    frame = maker(rest)
-            if shape is not None:
-                _check_length(line)
-                arguments, block, total = self._sizes(rest, *shape)
-                start, end = end, end + total
-                if data[end : end + 2] != b"\r\n":
-                    if data[end : end + 1] not in (b"", b"\r") or size >= end + 2:
-                        raise ProtocolError("no line break after the payload")
-                    self._needed = end + 2 - position
-                    break
-                frame = self._message(arguments, *shape, data[start:end], block)
-                end += 2
-            object.__setattr__(frame, "raw", data[position:end])
-            frames.append(frame)
-            position = end
+            position += used
         return position
 
-    def _sizes(self, rest: bytes, words: int, numbers: int) -> tuple[list[bytes], int, int]:
-        arguments = _words(rest)
-        if not words + numbers <= len(arguments) <= words + numbers + 1:
-            raise ProtocolError("wrong number of arguments")
-        total = _number(arguments[-1], "message size")
-        if total > self.max_message:
-            raise ProtocolError(f"a message is larger than {self.max_message} bytes")
-        block = _number(arguments[-2], "header size") if numbers == 2 else 0
-        if block > total:
-            raise ProtocolError("the headers are larger than the message")
-        return arguments, block, total
+    def _skim(self, data: bytes, items: list[Frame | Part], sids: dict[bytes, int]) -> int:
+        position, size, begin = 0, len(data), 0
+        usual, short = self._usual, self._short
+        startswith, line, length = data.startswith, _NO_LINE, 0
+        self._needed = 0
+        if self._left is not None:
+            begin = position = self._pass(data, 0, items)
+        while position < size and self._left is None:
+            if not startswith(line, position):
+                found = usual(data, position)
+                if found is not None:
+                    line, sid, length = found[0], found[2], int(found[4])
+                else:
+                    line = _NO_LINE
+            stop = position + len(line) + length
+            if line is not _NO_LINE and length <= short and data[stop : stop + 2] == b"\r\n":
+                sids[sid] = sids.get(sid, 0) + 1
+                position = stop + 2
+                continue
+            if begin < position:
+                items.append(Part(data[begin:position]))
+            used = self._read_any(data, position, items, sids)
+            begin = position = position + used
+            if not used:
+                break
+        if begin < position:
+            items.append(Part(data[begin:position]))
+        return position
 
-    def _message(
-        self, arguments: list[bytes], words: int, numbers: int, body: bytes, block: int
-    ) -> Frame:
-        reply = to_text(arguments[words]) if len(arguments) > words + numbers else None
-        headers = Headers.from_raw(body[:block]) if numbers == 2 else None
-        payload = body[block:] if block else body
-        if words == 2:
-            return Msg(to_text(arguments[0]), to_text(arguments[1]), reply, headers, payload)
-        return Pub(to_text(arguments[0]), reply, headers, payload)
+    def _read_any(
+        self,
+        data: bytes,
+        position: int,
+        items: list[Frame | Part],
+        sids: dict[bytes, int] | None = None,
+    ) -> int:
+        """Appends the next frame, whatever it looks like; the bytes it takes, 0 if it must wait.
 
-    def _check_start(self, start: bytes) -> None:
-        """Fails early on a line that has no end yet and can never become a frame."""
-        word = start.replace(b"\t", b" ").partition(b" ")[0].rstrip(b"\r").upper()
-        known = (*self._messages, *self._lines)
-        if not any(operation.startswith(word) for operation in known) or (
-            len(word) < len(start.rstrip(b"\r")) and word not in known
-        ):
-            raise ProtocolError("unknown operation")
-        _check_length(start)
+        With `sids`, messages are only counted and passed on.
+        """
+        try:
+            end = data.find(b"\n", position)
+            if end < 0:
+                check_start(self.role, data[position : position + MAX_CONTROL_LINE + 1])
+                return 0
+            stop = end - 1 if end > position and data[end - 1] == _CR else end
+            said = read_line(self.role, data[position:stop], self.max_message)
+            start = end + 1
+            if not isinstance(said, Announced):
+                object.__setattr__(said, "raw", data[position:start])
+                items.append(said)
+                return start - position
+            end = start + said.total
+            if sids is not None:
+                sid = to_bytes(said.sid)
+                sids[sid] = sids.get(sid, 0) + 1
+                return self._begin(data, position, start, end, None, items)
+            if self._may_stream(said):
+                head = min(end, start + (said.block or 0) + HEAD)
+                if len(data) < head:
+                    self._needed = head - position
+                    return 0
+                frame = self._message(said, data[start:head], b"")
+                return self._begin(data, position, head, end, frame, items)
+            if data[end : end + 2] != b"\r\n":
+                if data[end : end + 1] not in (b"", b"\r") or len(data) >= end + 2:
+                    raise ProtocolError("no line break after the payload")
+                self._needed = end + 2 - position
+                return 0
+            items.append(self._message(said, data[start:end], data[position : end + 2]))
+            return end + 2 - position
+        except ProtocolError as error:
+            self._failed = ProtocolError(error.problem, data[position : position + _EXCERPT])
+            return 0
+
+    def _message(self, said: Announced, body: bytes, raw: bytes) -> Frame:
+        headers = None if said.block is None else Headers.from_raw(body[: said.block])
+        payload = body[said.block or 0 :]
+        if self.role == "client":
+            return read_msg(said.subject, said.sid, said.reply, headers, payload, raw)
+        return read_pub(said.subject, said.reply, headers, payload, raw)
+
+    def _may_stream(self, said: Announced) -> bool:
+        if self._streams is None or said.total <= STREAMED_FROM:
+            return False
+        op = "MSG" if self.role == "client" else "PUB"
+        return self._streams(op if said.block is None else f"H{op}", said.subject, said.reply)
+
+    def _begin(
+        self,
+        data: bytes,
+        position: int,
+        head: int,
+        end: int,
+        frame: Frame | None,
+        items: list[Frame | Part],
+    ) -> int:
+        """Hands out a message from `position` to `end` in parts; up to `head` it has come."""
+        items.append(Part(data[position:head]))
+        self._left = end - head
+        self._streamed = (frame, 0 if frame is None else end - head)
+        return self._pass(data, head, items) - position
+
+    def _pass(self, data: bytes, position: int, items: list[Frame | Part]) -> int:
+        """Hands out what has come of a payload in parts; the place after it."""
+        left = self._left or 0
+        part = data[position : position + left]
+        if part:
+            items.append(Part(part))
+            position += len(part)
+            self._left = left = left - len(part)
+        if left == 0:
+            closing = data[position : position + 2]
+            if closing == b"\r\n":
+                items.append(Part(closing, *self._streamed))
+                self._left, self._streamed = None, (None, 0)
+                return position + 2
+            if closing not in (b"", b"\r"):
+                excerpt = data[position : position + _EXCERPT]
+                self._failed = ProtocolError("no line break after the payload", excerpt)
+        return position
 
 
-def _check_length(line: bytes) -> None:
-    if len(line) > MAX_CONTROL_LINE:
-        raise ProtocolError(f"a control line is longer than {MAX_CONTROL_LINE} bytes")
+def _texts(found: re.Match[bytes]) -> tuple[str, str, str | None, int]:
+    subject, sid, reply, length = found.groups()
+    return subject.decode(), sid.decode(), None if reply is None else reply.decode(), int(length)
 
 
-def _words(rest: bytes) -> list[bytes]:
-    # Not split(): a vertical tab or a form feed is part of a word.
-    words = rest.replace(b"\t", b" ").split(b" ")
-    return [word for word in words if word] if b"" in words else words
-
-
-def _number(text: bytes, what: str) -> int:
-    if not text.isdigit() or len(text) > _MAX_DIGITS:
-        raise ProtocolError(f"the {what} is not a number")
-    return int(text)
-
-
-def _json_object(rest: bytes) -> dict[str, Any]:
-    try:
-        data = json.loads(to_text(rest))
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict):
-        raise ProtocolError("not a JSON object")
-    return data
-
-
-def _err(rest: bytes) -> Frame:
-    text = rest.strip(b" \t")
-    if len(text) >= 2 and text[:1] == b"'" == text[-1:]:
-        text = text[1:-1]
-    return Err(to_text(text))
-
-
-def _sub(rest: bytes) -> Frame:
-    words = [to_text(word) for word in _words(rest)]
-    if len(words) == 2:
-        return Sub(words[0], None, words[1])
-    if len(words) == 3:
-        return Sub(words[0], words[1], words[2])
-    raise ProtocolError("wrong number of arguments")
-
-
-def _unsub(rest: bytes) -> Frame:
-    words = _words(rest)
-    if len(words) == 1:
-        return Unsub(to_text(words[0]))
-    if len(words) == 2:
-        return Unsub(to_text(words[0]), _number(words[1], "maximum"))
-    raise ProtocolError("wrong number of arguments")
-
-
-_Lines = Mapping[bytes, Callable[[bytes], Frame]]
-_Messages = Mapping[bytes, tuple[int, int]]  # words before the reply, numbers at the end
-
-_BOTH: Final[_Lines] = {b"PING": lambda rest: Ping(), b"PONG": lambda rest: Pong()}
-_CLIENT_LINES: Final[_Lines] = {
-    **_BOTH,
-    b"INFO": lambda rest: Info(_json_object(rest)),
-    b"+OK": lambda rest: Ok(),
-    b"-ERR": _err,
+_Match = Callable[[bytes, int], "re.Match[bytes] | None"]
+_WORD: Final = rb"([!-~]{1,999}+) {1,9}+"
+_USUAL: Final[Mapping[Role, _Match]] = {
+    "client": re.compile(rb"MSG {1,9}+%b%b(?:%b)?(\d{1,5})\r\n" % (_WORD, _WORD, _WORD)).match,
+    "server": re.compile(rb"PUB {1,9}+%b()(?:%b)?(\d{1,5})\r\n" % (_WORD, _WORD)).match,
 }
-_SERVER_LINES: Final[_Lines] = {
-    **_BOTH,
-    b"CONNECT": lambda rest: Connect(_json_object(rest)),
-    b"SUB": _sub,
-    b"UNSUB": _unsub,
-}
-_CLIENT_MESSAGES: Final[_Messages] = {b"MSG": (2, 1), b"HMSG": (2, 2)}
-_SERVER_MESSAGES: Final[_Messages] = {b"PUB": (1, 1), b"HPUB": (1, 2)}
+"""Messages without headers, in the form in which nearly all of them come."""

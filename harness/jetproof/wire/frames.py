@@ -10,8 +10,8 @@ Subjects, sids and texts are `str` with surrogate escapes for bytes that are not
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from jetproof.wire.headers import Headers
@@ -183,3 +183,40 @@ class Raw:
 
 
 Frame = Info | Connect | Ping | Pong | Ok | Err | Sub | Unsub | Pub | Msg | Raw
+
+
+def _setters(kind: type[Pub] | type[Msg]) -> tuple[Callable[[object, object], None], ...]:
+    return tuple(kind.__dict__[item.name].__set__ for item in fields(kind))
+
+
+_PUB = _setters(Pub)
+_MSG = _setters(Msg)
+
+
+def read_pub(
+    subject: str, reply: str | None, headers: Headers | None, payload: bytes, raw: bytes
+) -> Pub:
+    """A publish as it was read: the constructor of a frozen class takes three times as long."""
+    frame = object.__new__(Pub)
+    set_subject, set_reply, set_headers, set_payload, set_raw = _PUB
+    set_subject(frame, subject)
+    set_reply(frame, reply)
+    set_headers(frame, headers)
+    set_payload(frame, payload)
+    set_raw(frame, raw)
+    return frame
+
+
+def read_msg(
+    subject: str, sid: str, reply: str | None, headers: Headers | None, payload: bytes, raw: bytes
+) -> Msg:
+    """A delivery as it was read, made like `read_pub`."""
+    frame = object.__new__(Msg)
+    set_subject, set_sid, set_reply, set_headers, set_payload, set_raw = _MSG
+    set_subject(frame, subject)
+    set_sid(frame, sid)
+    set_reply(frame, reply)
+    set_headers(frame, headers)
+    set_payload(frame, payload)
+    set_raw(frame, raw)
+    return frame

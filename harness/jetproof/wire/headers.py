@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 VERSION = b"NATS/1.0"
 _BAD_NAME = re.compile(r"[:\r\n]")
@@ -90,6 +91,15 @@ class Headers:
         put(self, "problem", problem)
         put(self, "_raw", raw)
 
+    if not TYPE_CHECKING:  # a checker would take any name for granted
+
+        def __getattr__(self, name: str) -> object:
+            # A block off the wire is read when somebody asks for it first: most pass unasked.
+            if name == "_raw" or name not in Headers.__slots__:
+                raise AttributeError(f"Headers have no {name}")
+            self._set(*_read(self._raw), self._raw)
+            return getattr(self, name)
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Headers are immutable; cannot set {name}")
 
@@ -104,7 +114,7 @@ class Headers:
         but it is in `encode()`.
         """
         headers = cls.__new__(cls)
-        headers._set(*_read(block), bytes(block))
+        object.__setattr__(headers, "_raw", bytes(block))
         return headers
 
     parse = from_raw

@@ -57,6 +57,14 @@ class Link(asyncio.Protocol):
             self._loop.call_soon(self.write_out)
         self._outgoing.append(data)
 
+    def send(self, data: bytes) -> None:
+        """Hands bytes to the socket now, after what was written before."""
+        if self._outgoing:
+            self._outgoing.append(data)
+            self.write_out()
+        elif self.transport is not None and not self.transport.is_closing():
+            self.transport.write(data)
+
     def write_out(self) -> None:
         """Hands what was written to the socket now."""
         outgoing, self._outgoing = self._outgoing, []

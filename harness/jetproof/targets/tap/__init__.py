@@ -5,8 +5,19 @@
 is written stands in `jetproof.wire.rules`.
 """
 
-from jetproof.targets.tap.session import Inline, TapEvent
+from jetproof.targets.tap.events import ConnectionEvent, Event, TapEvent
+from jetproof.targets.tap.session import Inline
 from jetproof.targets.tap.tap import Tap
 from jetproof.wire.rules import Rule, RuleError, parse_rule, parse_rules
 
-__all__ = ["Inline", "Rule", "RuleError", "Tap", "TapEvent", "parse_rule", "parse_rules"]
+__all__ = [
+    "ConnectionEvent",
+    "Event",
+    "Inline",
+    "Rule",
+    "RuleError",
+    "Tap",
+    "TapEvent",
+    "parse_rule",
+    "parse_rules",
+]

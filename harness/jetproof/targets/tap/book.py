@@ -6,13 +6,14 @@ no I/O: it is asked about one frame after another and answers with a `Decision`.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import ChainMap, OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from jetproof.model.template import Env, Scalar, TemplateError, UnknownVariable, render_text
+from jetproof.targets.tap.index import Index
 from jetproof.targets.tap.subscriptions import Subscriptions
 from jetproof.wire.frames import Err, Frame, Msg, Pub
 from jetproof.wire.rules.changing import CannotChange, changed, made
@@ -37,11 +38,11 @@ _MAX_PROBLEMS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A frame of the tap's own for the client of a connection."""
+    """A frame of the tap's own for the client of a connection; by a rule, or asked for."""
 
     connection: int
     frame: Msg | Err
-    rule: str
+    rule: str | None
 
 
 @dataclass(slots=True)
@@ -71,6 +72,7 @@ class RuleBook:
         self.problems: list[str] = []
         self.subscriptions = Subscriptions()
         self._rules: dict[str, Rule] = {}
+        self._index = Index()
         self._given: Env = {}
         self._env: dict[str, Scalar] = {}
         # By reply subject: the rules whose `answers` took the publish, and what they remember.
@@ -79,6 +81,11 @@ class RuleBook:
     @property
     def rules(self) -> tuple[Rule, ...]:
         return tuple(self._rules.values())
+
+    @property
+    def active(self) -> bool:
+        """Whether anything but passing can become of a frame."""
+        return bool(self._rules)
 
     def add(self, rules: Iterable[Rule]) -> None:
         """Puts rules in force after those there are, with counts of nought."""
@@ -89,11 +96,13 @@ class RuleBook:
         for rule in rules:
             self._rules[rule.id] = rule
             self.matched[rule.id] = self.fired[rule.id] = 0
+        self._index = Index(self._rules.values())
 
     def know(self, variables: Env) -> None:
         """Takes variables that a rule may name; what rules remember comes before them.
 
-        The mapping is asked again for every frame, so it may change."""
+        The mapping is asked again for every frame, so it may change.
+        """
         self._given = variables
 
     def remove(self, ids: Iterable[str] | None = None) -> None:
@@ -102,15 +111,37 @@ class RuleBook:
             self._rules.pop(identifier, None)
             for taken in self._requests.values():
                 taken.pop(identifier, None)
+        self._index = Index(self._rules.values())
         if not self._rules:
             self._env.clear()
             self._requests.clear()
 
-    def decide(self, connection: int, sender: Sender, frame: Frame) -> Decision:
-        """What is to become of a frame; rules apply in order, each to what the last one left."""
-        decision = Decision(frame)
+    def may_touch(self, sender: Sender, op: str, subject: str, reply: str | None) -> bool:
+        """Whether a rule has to see a message of which no more is known than this."""
+        return any(entry.may_take(subject, reply) for entry in self._index.at(sender, op))
+
+    def concerns(self, connection: int, sender: Sender, frame: Msg | Pub) -> bool:
+        """Whether `decide` has to be asked about a message."""
+        requests: Iterable[Mapping[str, object]] | None = None
+        for entry in self._index.at(sender, frame.op):
+            if not entry.may_take(frame.subject, frame.reply):
+                continue
+            if not entry.answers:
+                return True
+            if requests is None:
+                requests = self._answered(connection, frame)
+            if any(entry.rule.id in taken for taken in requests):
+                return True
+        return False
+
+    def decide(self, connection: int, sender: Sender, frame: Frame) -> Decision | None:
+        """What is to become of a frame: nothing but passing, if None.
+
+        Rules apply in order, each to what the last one left.
+        """
         if not self._rules:
-            return decision
+            return None
+        decision = Decision(frame)
         view = FrameView(sender, frame)
         requests = self._answered(connection, frame) if sender == "server" else ()
         for rule in self._rules.values():
@@ -123,7 +154,7 @@ class RuleBook:
             self.matched[rule.id] += 1
             if not rule.count.takes(self.matched[rule.id], self.fired[rule.id]):
                 continue
-            env = {**self._given, **self._env, **own}
+            env = self._seen(own)
             try:
                 done = self._do(rule, connection, decision, view, env)
             except (CannotChange, TemplateError, UnknownVariable) as error:
@@ -138,7 +169,12 @@ class RuleBook:
                 view = FrameView(sender, decision.frame)
             if decision.copies == 0 or decision.cut == "before":
                 break
-        return decision
+        return decision if decision.rules else None
+
+    def _seen(self, own: Mapping[str, Scalar]) -> Env:
+        """All variables: a request's own before those remembered before those given."""
+        maps = (own, self._env, self._given)
+        return ChainMap(*cast("tuple[dict[str, Scalar], ...]", maps))  # which is only read
 
     def _selected(
         self, rule: Rule, view: FrameView, requests: Iterable[Mapping[str, Mapping[str, Scalar]]]
@@ -150,7 +186,7 @@ class RuleBook:
             if found is None:
                 return None
             own = found
-        return own if selects(rule.on, view, {**self._given, **self._env, **own}) else None
+        return own if selects(rule.on, view, self._seen(own)) else None
 
     def _note_request(self, rule: Rule, view: FrameView) -> None:
         frame = view.frame
@@ -158,7 +194,7 @@ class RuleBook:
             rule.on.answers is not None
             and isinstance(frame, Pub)
             and frame.reply is not None
-            and selects(rule.on.answers, view, {**self._given, **self._env})
+            and selects(rule.on.answers, view, self._seen({}))
         ):
             taken = self._requests.setdefault(frame.reply, {})
             taken[rule.id] = remembered(rule.on.remember, view)

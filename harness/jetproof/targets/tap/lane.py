@@ -26,6 +26,7 @@ class Lane:
         self._queue: deque[tuple[float, bytes | None]] = deque()
         self._held = 0
         self._full = False
+        self._paused = False
         self._reason = ""
         self._timer: asyncio.TimerHandle | None = None
         self._beside: set[asyncio.TimerHandle] = set()
@@ -34,18 +35,31 @@ class Lane:
         """Sends bytes now, or after `delay` seconds."""
         if reorder and delay > 0:
             self._send_beside(data, delay)
-        elif self._queue or delay > 0:
+        elif self._queue or delay > 0 or self._paused:
             self._queue.append((self._loop.time() + delay, data))
             self._held += len(data)
             self._note_full()
             self._wait()
         else:
-            self._target.write(data)
+            self._target.send(data)
+
+    def pause(self) -> None:
+        """Holds everything from now on."""
+        self._paused = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def resume(self) -> None:
+        """Lets go what was held, and what is not delayed besides."""
+        if self._paused:
+            self._paused = False
+            self._leave()
 
     def close(self, reason: str) -> None:
         """Closes the far end once everything before has left."""
         self._reason = reason
-        if self._queue:
+        if self._queue or self._paused:
             self._queue.append((0.0, None))
         else:
             self._finish()
@@ -64,13 +78,16 @@ class Lane:
     def _send_beside(self, data: bytes, delay: float) -> None:
         def leave() -> None:
             self._beside.discard(handle)
-            self._target.write(data)
+            if self._paused:
+                self.send(data)
+            else:
+                self._target.send(data)
 
         handle = self._loop.call_later(delay, leave)
         self._beside.add(handle)
 
     def _wait(self) -> None:
-        if self._timer is None and self._queue:
+        if self._timer is None and self._queue and not self._paused:
             self._timer = self._loop.call_at(self._queue[0][0], self._leave)
 
     def _leave(self) -> None:
@@ -82,7 +99,7 @@ class Lane:
                 self._finish()
                 return
             self._held -= len(data)
-            self._target.write(data)
+            self._target.send(data)
         self._note_full()
         self._wait()
 

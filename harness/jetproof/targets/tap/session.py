@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from jetproof.targets.tap.book import Decision, Made, RuleBook
+from jetproof.targets.tap.events import ConnectionEvent, TapEvent
 from jetproof.targets.tap.lane import Lane
-from jetproof.wire.codec import Parser, encode
-from jetproof.wire.errors import ProtocolError
-from jetproof.wire.frames import Frame, Info, Raw
+from jetproof.targets.tap.record import Record
+from jetproof.wire.codec import Parser, Part, encode
+from jetproof.wire.frames import Frame, Info, Msg, Pub, Raw
 from jetproof.wire.link import Link
 from jetproof.wire.rules.model import Sender
 
 _OTHER_SERVERS: Final = ("connect_urls", "ws_connect_urls")
-
-
-@dataclass(frozen=True, slots=True)
-class TapEvent:
-    """A frame that came by, or that the tap made (`made`).
-
-    `frame` is what arrived, `passed` what went on instead: the same frame if no rule touched it,
-    nothing if it was dropped. `rules` are the ids of the rules that fired. `at` is monotonic time.
-    `sender` is the side it came from; the tap makes frames in the server's name.
-    """
-
-    connection: int
-    sender: Sender
-    frame: Frame
-    at: float
-    passed: tuple[Frame, ...]
-    rules: tuple[str, ...] = ()
-    made: bool = False
 
 
 class Inline(Protocol):
@@ -47,51 +30,80 @@ class Inline(Protocol):
         """The client of this connection is no more."""
 
 
+class Owner(Protocol):
+    """What a session needs of its tap."""
+
+    book: RuleBook
+    record: Record
+    inline: Inline | None
+
+    def client_came(self, session: Session) -> None:
+        """The client is there, and waits for a server."""
+
+    def client_left(self, session: Session) -> None:
+        """Both ends are closed."""
+
+    def deliver(self, made: Made) -> None:
+        """Sends a frame of the tap's own."""
+
+    def rules_fired(self, decision: Decision) -> None:
+        """Rules did something to a frame, or ask for something that concerns the whole tap."""
+
+
+@dataclass(slots=True)
+class _Way:
+    """One direction: whose frames, how they are read, where they go."""
+
+    sender: Sender
+    source: Link
+    parser: Parser
+    lane: Lane
+    opaque: bool = False
+    """What comes is no protocol, TLS for example, and passes as it is."""
+
+
 class Session:
     """Two links, a parser and a lane for each direction."""
 
-    def __init__(
-        self,
-        number: int,
-        book: RuleBook,
-        *,
-        on_event: Callable[[TapEvent], None],
-        on_made: Callable[[Made], None],
-        on_gone: Callable[[Session], None],
-        on_client: Callable[[Session], None],
-        inline: Inline | None = None,
-    ) -> None:
-        """`on_client` runs when the client is there; `on_made` delivers what the tap made."""
+    def __init__(self, number: int, owner: Owner) -> None:
         self.number = number
-        self._book = book
-        self._inline = inline
-        self._on_event = on_event
-        self._on_made = on_made
-        self._on_gone = on_gone
+        self._owner = owner
+        self._book = owner.book
+        self._record = owner.record
+        self._inline = owner.inline
+        self._joined = False
+        self._cut = False
         self.client = Link(
-            on_data=lambda data: self._data("client", data),
-            on_end=lambda reason: self._ended("client", reason),
-            on_made=lambda: on_client(self),
+            on_data=lambda data: self._data(self._from_client, data),
+            on_end=lambda reason: self._ended(self._from_client, reason),
+            on_made=lambda: owner.client_came(self),
             on_gone=self._check_gone,
             on_paused=lambda paused: self._hold("server", "the client is slow", paused),
             peer="the client",
         )
         self.server = Link(
-            on_data=lambda data: self._data("server", data),
-            on_end=lambda reason: self._ended("server", reason),
+            on_data=lambda data: self._data(self._from_server, data),
+            on_end=lambda reason: self._ended(self._from_server, reason),
+            on_made=self._server_found,
             on_gone=self._check_gone,
             on_paused=lambda paused: self._hold("client", "the server is slow", paused),
             peer="the server",
         )
         self._links: Mapping[Sender, Link] = {"client": self.client, "server": self.server}
-        # By sender: a client's frames are those that a server reads.
-        self._parsers = {"client": Parser("server"), "server": Parser("client")}
-        self._lanes: Mapping[Sender, Lane] = {
-            "client": Lane(self.server, lambda full: self._hold("client", "held frames", full)),
-            "server": Lane(self.client, lambda full: self._hold("server", "held frames", full)),
-        }
+        # A client's frames are those that a server reads.
+        self._from_client = _Way(
+            "client",
+            self.client,
+            Parser("server", streams=lambda *message: self._streams("client", *message)),
+            Lane(self.server, lambda full: self._hold("client", "held frames", full)),
+        )
+        self._from_server = _Way(
+            "server",
+            self.server,
+            Parser("client", streams=lambda *message: self._streams("server", *message)),
+            Lane(self.client, lambda full: self._hold("server", "held frames", full)),
+        )
         self._holds: Mapping[Sender, set[str]] = {"client": set(), "server": set()}
-        self._opaque: set[Sender] = set()
 
     async def connect(self, host: str, port: int, timeout: float) -> str | None:
         """Connects to the server; what went wrong, or None."""
@@ -110,15 +122,17 @@ class Session:
 
     def cut(self, reason: str) -> None:
         """Closes both ends; what was already written is still sent, what is held is not."""
-        for lane in self._lanes.values():
-            lane.drop()
+        self._cut = True
+        for way in (self._from_client, self._from_server):
+            way.lane.drop()
         self.client.shut(reason)
         self.server.shut(reason)
 
     def abort(self, reason: str) -> None:
         """Closes both ends at once."""
-        for lane in self._lanes.values():
-            lane.drop()
+        self._cut = True
+        for way in (self._from_client, self._from_server):
+            way.lane.drop()
         self.client.abort(reason)
         self.server.abort(reason)
 
@@ -128,20 +142,31 @@ class Session:
             if not link.gone:
                 await link.wait_gone()
 
+    def pause(self) -> None:
+        """Holds what the server says from now on."""
+        self._from_server.lane.pause()
+
+    def resume(self) -> None:
+        """Lets the client have what was held."""
+        self._from_server.lane.resume()
+
     def deliver(self, made: Made) -> None:
         """Sends a frame of the tap's own to this client, in its turn."""
-        self._lanes["server"].send(encode(made.frame))
-        self._on_event(
-            TapEvent(
-                self.number, "server", made.frame, monotonic(), (made.frame,), (made.rule,), True
+        self._from_server.lane.send(encode(made.frame))
+        if self._record.wanted:
+            rules = () if made.rule is None else (made.rule,)
+            frame = made.frame
+            self._record.add(
+                TapEvent(self.number, "server", frame, monotonic(), rules=rules, made=True)
             )
-        )
 
     def forward(self, frame: Frame) -> None:
         """Sends a frame to the server in the client's name, unless the client is gone."""
         if self.server.connected:
-            self._lanes["client"].send(encode(frame))
-            self._on_event(TapEvent(self.number, "client", frame, monotonic(), (frame,), made=True))
+            self._from_client.lane.send(encode(frame))
+            if self._record.wanted:
+                self._record.add(TapEvent(self.number, "client", frame, monotonic(), made=True))
+                self._record.flush()
 
     def _hold(self, sender: Sender, why: str, hold: bool) -> None:
         """Stops or resumes reading from one side; every reason counts."""
@@ -158,34 +183,74 @@ class Session:
         else:
             transport.resume_reading()
 
-    def _data(self, sender: Sender, data: bytes) -> None:
+    # Bytes that came
+
+    def _data(self, way: _Way, data: bytes) -> None:
+        if way.opaque:
+            self._pass_bytes(way, data)
+        elif self._record.wanted or self._acts:
+            self._take(way, way.parser.read(data))
+        else:
+            sids: dict[bytes, int] = {}
+            self._take(way, way.parser.skim(data, sids))
+            if way.sender == "server":
+                self._book.subscriptions.delivered_all(self.number, sids.items())
+        self._record.flush()
+
+    @property
+    def _acts(self) -> bool:
+        """Whether something may become of a frame besides passing."""
+        return self._inline is not None or self._book.active
+
+    def _streams(self, sender: Sender, op: str, subject: str, reply: str | None) -> bool:
+        if self._inline is not None:
+            return False
+        return not self._book.may_touch(sender, op, subject, reply)
+
+    def _take(self, way: _Way, items: list[Frame | Part]) -> None:
+        """Passes on what came, in one piece as far as nothing is done to it."""
         at = monotonic()
-        if sender in self._opaque:
-            self._pass_bytes(sender, data, at)
-            return
-        parser = self._parsers[sender]
-        frames: Sequence[Frame]
-        rest = b""
-        try:
-            frames = parser.feed(data)
-        except ProtocolError as error:
+        acts, wanted = self._acts, self._record.wanted
+        book, inline = self._book, self._inline is not None
+        sender, number, add = way.sender, self.number, self._record.add
+        out: list[bytes] = []
+        for item in items:
+            if type(item) is Part:
+                out.append(item.data)
+                if item.frame is not None:
+                    self._note_long(way, item.frame, item.omitted, at)
+            elif (type(item) is Msg or type(item) is Pub) and not (
+                acts and (inline or book.concerns(number, sender, item))
+            ):
+                out.append(item.raw)
+                if type(item) is Msg:
+                    book.subscriptions.delivered(number, item.sid)
+                if wanted:
+                    add(TapEvent(number, sender, item, at))
+            else:
+                self._frame(way, item, at, out)
+                if way.source.close_reason is not None:
+                    return  # a rule has cut the connection
+        _send(way.lane, out)
+        if way.parser.failed is not None:
             # Not ours to judge: whoever it is meant for shall see the very same bytes.
-            frames, rest = error.frames, parser.pending
-            self._opaque.add(sender)
-        for frame in frames:
-            if self._links[sender].close_reason is not None:
-                return  # a rule has cut the connection
-            self._frame(sender, frame, at)
-        if rest and self._links[sender].close_reason is None:
-            self._pass_bytes(sender, rest, at)
+            way.opaque = True
+            self._pass_bytes(way, way.parser.pending)
 
-    def _pass_bytes(self, sender: Sender, data: bytes, at: float) -> None:
-        self._lanes[sender].send(data)
-        frame = Raw(data)
-        self._on_event(TapEvent(self.number, sender, frame, at, (frame,)))
+    def _note_long(self, way: _Way, frame: Frame, omitted: int, at: float) -> None:
+        if way.sender == "server":
+            self._book.subscriptions.note(self.number, frame)
+        if self._record.wanted:
+            self._record.add(TapEvent(self.number, way.sender, frame, at, omitted=omitted))
 
-    def _frame(self, sender: Sender, frame: Frame, at: float) -> None:
-        arrived = frame
+    def _pass_bytes(self, way: _Way, data: bytes) -> None:
+        way.lane.send(data)
+        if self._record.wanted:
+            self._record.add(TapEvent(self.number, way.sender, Raw(data), monotonic()))
+
+    def _frame(self, way: _Way, frame: Frame, at: float, out: list[bytes]) -> None:
+        """Decides what becomes of a frame; what passes as it is goes to the end of `out`."""
+        arrived, sender = frame, way.sender
         if isinstance(frame, Info) and any(key in frame.data for key in _OTHER_SERVERS):
             # A client that learns of other addresses would reconnect past the tap.
             data = {key: value for key, value in frame.data.items() if key not in _OTHER_SERVERS}
@@ -193,45 +258,92 @@ class Session:
         if self._inline is not None:
             kept = self._inline.passes(self.number, sender, frame)
             if kept is None:
-                self._on_event(TapEvent(self.number, sender, arrived, at, ()))
+                self._add(sender, arrived, at, ())
                 return
             frame = kept
         subscriptions = self._book.subscriptions
         if sender == "client":
             subscriptions.note(self.number, frame)
         decision = self._book.decide(self.number, sender, frame)
+        if decision is None:
+            if sender == "server":
+                subscriptions.note(self.number, frame)
+            self._add(sender, arrived, at, (frame,))
+            out.append(encode(frame))
+            return
         passed: tuple[Frame, ...] = ()
         if decision.cut != "before":
             passed = (decision.frame,) * decision.copies
         if sender == "server" and passed:
             subscriptions.note(self.number, decision.frame)
-        self._on_event(TapEvent(self.number, sender, arrived, at, passed, tuple(decision.rules)))
-        self._carry_out(sender, decision, passed)
+        self._add(sender, arrived, at, passed, tuple(decision.rules))
+        _send(way.lane, out)
+        self._carry_out(way, decision, passed)
 
-    def _carry_out(self, sender: Sender, decision: Decision, passed: tuple[Frame, ...]) -> None:
+    def _add(
+        self,
+        sender: Sender,
+        frame: Frame,
+        at: float,
+        passed: tuple[Frame, ...],
+        rules: tuple[str, ...] = (),
+    ) -> None:
+        if self._record.wanted:
+            self._record.add(TapEvent(self.number, sender, frame, at, passed, rules))
+
+    def _carry_out(self, way: _Way, decision: Decision, passed: tuple[Frame, ...]) -> None:
+        if decision.rules:
+            self._owner.rules_fired(decision)
         for item in decision.before:
-            self._on_made(item)
-        lane = self._lanes[sender]
+            self._owner.deliver(item)
         for frame in passed:
-            lane.send(encode(frame), decision.delay, reorder=decision.reorder)
+            way.lane.send(encode(frame), decision.delay, reorder=decision.reorder)
         for item in decision.after:
-            self._on_made(item)
+            self._owner.deliver(item)
         if decision.cut == "before":
             self.cut("cut by a rule")
         elif decision.cut == "after":
-            lane.close("cut by a rule")
-            self._links[sender].shut("cut by a rule")
+            self._cut = True
+            way.lane.close("cut by a rule")
+            way.source.shut("cut by a rule")
 
-    def _ended(self, sender: Sender, reason: str) -> None:
+    # Ends
+
+    def _ended(self, way: _Way, reason: str) -> None:
         # What came from this side still leaves in its turn; what was for it has nowhere to go.
-        self._lanes["server" if sender == "client" else "client"].drop()
-        self._lanes[sender].close(reason)
+        other = self._from_server if way is self._from_client else self._from_client
+        other.lane.drop()
+        if not (self._cut or way.opaque) and way.parser.pending:
+            way.opaque = True  # the beginning of a frame that never ended
+            self._pass_bytes(way, way.parser.pending)
+        way.lane.close(reason)
+        if self._joined:
+            self._joined = False
+            self.tell("closed", reason)
         self._check_gone()
 
+    def _server_found(self) -> None:
+        self._joined = True
+        self.tell("opened")
+
+    def tell(
+        self, kind: Literal["opened", "closed", "refused", "failed"], reason: str = ""
+    ) -> None:
+        """Records what became of the connection."""
+        if self._record.wanted:
+            self._record.add(ConnectionEvent(self.number, kind, monotonic(), reason))
+            self._record.flush()
+
     def _check_gone(self) -> None:
-        links = (self.client, self.server)
-        if all(link.close_reason is not None and link.gone for link in links):
+        if all(link.close_reason is not None and link.gone for link in self._links.values()):
             self._book.subscriptions.forget(self.number)
             if self._inline is not None:
                 self._inline.gone(self.number)
-            self._on_gone(self)
+            self._owner.client_left(self)
+
+
+def _send(lane: Lane, out: list[bytes]) -> None:
+    """Sends what was collected, and empties the list."""
+    if out:
+        lane.send(b"".join(out) if len(out) > 1 else out[0])
+        out.clear()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from jetproof.wire.frames import Frame, Msg, Sub, Unsub
+from jetproof.wire.headers import to_text
 from jetproof.wire.rules.selecting import subject_matches
 
 
@@ -23,21 +26,30 @@ class Subscriptions:
 
     def note(self, connection: int, frame: Frame) -> None:
         """Learns from a frame of either side."""
-        match frame:
-            case Sub(subject, _, sid):
-                self._entries.setdefault(connection, {})[sid] = _Entry(subject)
-            case Unsub(sid, limit):
-                entry = self._entries.get(connection, {}).get(sid)
-                if entry is not None:
-                    entry.limit = limit or 0
-                    self._expire(connection, sid, entry)
-            case Msg(_, sid):
-                entry = self._entries.get(connection, {}).get(sid)
-                if entry is not None:
-                    entry.received += 1
-                    self._expire(connection, sid, entry)
-            case _:
-                pass
+        kind = type(frame)
+        if kind is Msg:
+            self.delivered(connection, frame.sid)  # type: ignore[union-attr]
+        elif isinstance(frame, Sub):
+            self._entries.setdefault(connection, {})[frame.sid] = _Entry(frame.subject)
+        elif isinstance(frame, Unsub):
+            entry = self._entries.get(connection, {}).get(frame.sid)
+            if entry is not None:
+                entry.limit = frame.max or 0
+                self._expire(connection, frame.sid, entry)
+
+    def delivered(self, connection: int, sid: str, count: int = 1) -> None:
+        """Counts messages of a subscription."""
+        entries = self._entries.get(connection)
+        entry = None if entries is None else entries.get(sid)
+        if entry is not None:
+            entry.received += count
+            if entry.limit is not None:
+                self._expire(connection, sid, entry)
+
+    def delivered_all(self, connection: int, counts: Iterable[tuple[bytes, int]]) -> None:
+        """Counts messages of many subscriptions; sids as they stand on the wire."""
+        for sid, count in counts:
+            self.delivered(connection, to_text(sid), count)
 
     def _expire(self, connection: int, sid: str, entry: _Entry) -> None:
         if entry.limit is not None and entry.received >= entry.limit:

@@ -19,8 +19,10 @@ from typing import Any, Self
 
 from jetproof.errors import JetproofError
 from jetproof.model.template import Env
-from jetproof.targets.tap.book import Made, RuleBook
-from jetproof.targets.tap.session import Inline, Session, TapEvent
+from jetproof.targets.tap.book import Decision, Made, RuleBook
+from jetproof.targets.tap.events import Event, TapEvent
+from jetproof.targets.tap.record import Record, one_by_one
+from jetproof.targets.tap.session import Inline, Session
 from jetproof.wire.errors import WireTimeout
 from jetproof.wire.frames import Frame
 from jetproof.wire.rules import Rule, parse_rules
@@ -58,16 +60,18 @@ class Tap:
         self.opened = 0
         self.refused = 0
         self.failed = 0
-        self._on_frame = on_frame
         self._connect_timeout = connect_timeout
-        self._inline = inline
-        self._book = RuleBook()
+        self.inline = inline
+        self.book = RuleBook()
+        self.record = Record()
         self._refusing = False
         self._sessions: dict[int, Session] = {}
         self._connecting: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         self._news = asyncio.Event()
         self.add_rules(rules)
+        if on_frame is not None:
+            self.on_event(_frames_only(on_frame))
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
@@ -101,27 +105,42 @@ class Tap:
         for session in sessions:
             await session.wait_gone()
 
+    @property
+    def url(self) -> str:
+        """Where clients connect, as they are told it."""
+        return f"nats://{self.host}:{self.port}"
+
+    # What it tells
+
+    def on_event(self, callback: Callable[[Event], object]) -> Callable[[], None]:
+        """Calls back for every frame and every connection from now on; returns how to end it."""
+        return self.record.watch(one_by_one(callback))
+
+    def on_events(self, callback: Callable[[Sequence[Event]], object]) -> Callable[[], None]:
+        """Like `on_event`, but one call for all that came with one piece of the wire."""
+        return self.record.watch(callback)
+
     # Rules
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules in force, in the order in which they apply."""
-        return self._book.rules
+        return self.book.rules
 
     @property
     def fired(self) -> Mapping[str, int]:
         """By rule id: how often something was done to a frame."""
-        return self._book.fired
+        return self.book.fired
 
     @property
     def matched(self) -> Mapping[str, int]:
         """By rule id: how many frames were selected, before counting."""
-        return self._book.matched
+        return self.book.matched
 
     @property
     def problems(self) -> Sequence[str]:
         """Rules that could not be carried out on a frame, in words; the first hundred."""
-        return self._book.problems
+        return self.book.problems
 
     def add_rules(self, rules: Sequence[RuleLike]) -> None:
         """Puts further rules in force; RuleError if one cannot be read, ValueError if it is there.
@@ -129,31 +148,30 @@ class Tap:
         A rule of plain data without an id is named `rule-<n>` by its place among those.
         """
         parsed = iter(parse_rules([rule for rule in rules if not isinstance(rule, Rule)]))
-        self._book.add([rule if isinstance(rule, Rule) else next(parsed) for rule in rules])
+        self.book.add([rule if isinstance(rule, Rule) else next(parsed) for rule in rules])
 
     def know(self, variables: Env) -> None:
-        """Rules may name these variables, besides those that they remember themselves."""
-        self._book.know(variables)
+        """Rules may name these variables, besides those that they remember themselves.
 
-    @property
-    def url(self) -> str:
-        return f"nats://{self.host}:{self.port}"
+        The mapping is asked again for every frame, so it may change.
+        """
+        self.book.know(variables)
 
     def clear(self, *ids: str) -> None:
         """Takes these rules out of force, or all; their counts can still be read."""
-        self._book.remove(ids or None)
+        self.book.remove(ids or None)
 
-    async def wait_fired(self, rule: str, count: int = 1, timeout: float = 5.0) -> None:
+    async def wait_fired(self, rule: str, times: int = 1, within: float = 5.0) -> None:
         """Waits until a rule has fired so often; `WireTimeout` if it does not."""
         try:
-            async with asyncio.timeout(timeout):
-                while self._book.fired.get(rule, 0) < count:
+            async with asyncio.timeout(within):
+                while self.book.fired.get(rule, 0) < times:
                     self._news.clear()
                     await self._news.wait()
         except TimeoutError:
-            fired = self._book.fired.get(rule, 0)
+            fired = self.book.fired.get(rule, 0)
             raise WireTimeout(
-                f"the rule {rule} fired {fired} times within {timeout:g} s, not {count}"
+                f"the rule {rule} fired {fired} times within {within:g} s, not {times}"
             ) from None
 
     # Connections
@@ -189,49 +207,45 @@ class Tap:
         finally:
             self.refuse(False)
 
-    def _new_session(self) -> Session:
-        self.opened += 1
-        session = Session(
-            self.opened,
-            self._book,
-            on_event=self._event,
-            on_made=self._deliver,
-            on_gone=self._gone,
-            on_client=self._accept,
-            inline=self._inline,
-        )
-        self._sessions[session.number] = session
-        return session
+    # What sessions ask for
 
-    def _gone(self, session: Session) -> None:
-        self._sessions.pop(session.number, None)
-
-    def _accept(self, session: Session) -> None:
+    def client_came(self, session: Session) -> None:
         if self._refusing:
             self.refused += 1
+            session.tell("refused")
             session.abort("the tap refuses connections")
             return
         task = asyncio.ensure_future(self._connect(session))
         self._connecting.add(task)
         task.add_done_callback(self._connecting.discard)
 
-    async def _connect(self, session: Session) -> None:
-        if await session.connect(*self.upstream, self._connect_timeout):
-            self.failed += 1
+    def client_left(self, session: Session) -> None:
+        self._sessions.pop(session.number, None)
 
-    def _deliver(self, made: Made) -> None:
+    def deliver(self, made: Made) -> None:
         session = self._sessions.get(made.connection)
         if session is not None:
             session.deliver(made)
 
-    def _event(self, event: TapEvent) -> None:
-        if event.rules:
-            self._news.set()
-        if self._on_frame is not None:
-            try:
-                self._on_frame(event)
-            except Exception as error:
-                # A faulty observer must not change what it observes.
-                asyncio.get_running_loop().call_exception_handler(
-                    {"message": "the observer of a jetproof tap failed", "exception": error}
-                )
+    def rules_fired(self, decision: Decision) -> None:
+        self._news.set()
+
+    def _new_session(self) -> Session:
+        self.opened += 1
+        session = Session(self.opened, self)
+        self._sessions[session.number] = session
+        return session
+
+    async def _connect(self, session: Session) -> None:
+        reason = await session.connect(*self.upstream, self._connect_timeout)
+        if reason is not None:
+            self.failed += 1
+            session.tell("failed", reason)
+
+
+def _frames_only(callback: Callable[[TapEvent], object]) -> Callable[[Event], object]:
+    def pick(event: Event) -> None:
+        if isinstance(event, TapEvent):
+            callback(event)
+
+    return pick
