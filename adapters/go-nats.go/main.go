@@ -1,5 +1,6 @@
 // An adapter around nats.go and jetstreamext: a call a line in, what the library made of it a line out.
-// This file is the protocol; library.go is the library.
+// This file is the protocol, tables.go what the library has for it, library.go how that is called, values.go what
+// goes in and comes out.
 package main
 
 //go:generate go run ./names github.com/nats-io/nats.go github.com/nats-io/nats.go/jetstream github.com/synadia-io/orbit.go/jetstreamext
