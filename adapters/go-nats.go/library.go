@@ -28,7 +28,7 @@ var (
 
 func connect(c *call) any {
 	if c.session != nil {
-		panic("connected already")
+		panic(unsupported("no second connection at a time"))
 	}
 	s := &session{closed: make(chan struct{})}
 	tell := func(kind, name string, err error) {

@@ -69,7 +69,7 @@ func answer(line []byte) {
 		case failure:
 			reply["error"] = describe(raised.error)
 		case string:
-			reply["error"] = body{"type": "misuse", "text": raised}
+			reply["error"] = body{"type": "NotOpen", "text": raised}
 		default:
 			reply["error"] = body{"type": "panic", "text": fmt.Sprint(raised)}
 		}
