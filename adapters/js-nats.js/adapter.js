@@ -22,7 +22,7 @@ function mistake(text) {
 }
 
 const here = () => session ?? mistake("the adapter is not connected");
-const held = (map, name) => map.get(name) ?? mistake(`the adapter holds nothing under the name ${name}`);
+const held = (map, name) => map.get(name) ?? notOpen(`nothing was opened under the name ${name}`);
 
 function delivered(msg) {
   const name = `m${++count}`;
