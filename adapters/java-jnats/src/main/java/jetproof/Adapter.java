@@ -1,49 +1,36 @@
 package jetproof;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static jetproof.Values.*;
 
 import com.google.gson.*;
 import io.nats.client.*;
 import io.nats.client.api.*;
 import io.nats.client.impl.*;
-import io.nats.client.support.Status;
-import java.io.*;
+import java.io.ByteArrayOutputStream;
+import java.lang.reflect.*;
 import java.util.*;
 import java.util.concurrent.*;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** Jetproof's adapter of jnats: calls on standard input, what came of them on standard output. */
-public final class Adapter implements ConnectionListener, ErrorListener {
-  private interface Call {
-    Object of(JsonObject p) throws Exception;
-  }
-
-  private interface Deed {
-    void of(JsonObject p) throws Exception;
-  }
-
+/** Jetproof's adapter of jnats: its public API, call by call. */
+public final class Adapter extends Protocol implements ConnectionListener {
   private record Pull(StreamContext stream, BaseConsumerContext context) {}
 
-  private final Map<String, Call> calls = new LinkedHashMap<>();
-  private final Map<String, List<String>> parameters = new HashMap<>();
-  private final Map<String, Object> things = new ConcurrentHashMap<>();
+  /** The names of consumes by their dispatchers, which tell of which one a notice is. */
   private final Map<Dispatcher, String> consumes = new ConcurrentHashMap<>();
+
   private final AtomicLong messages = new AtomicLong();
-  private final ExecutorService threads = Executors.newCachedThreadPool();
-  private final PrintStream out = System.out; // before anything else is printed there
+  private final ErrorListener errors =
+      (ErrorListener)
+          Proxy.newProxyInstance(
+              getClass().getClassLoader(), new Class<?>[] {ErrorListener.class}, this::told);
   private Connection connection;
   private JetStreamOptions options;
 
   public static void main(String[] arguments) throws Exception {
     Adapter adapter = new Adapter();
-    System.setOut(System.err); // standard output is for the protocol alone
-    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, UTF_8));
-    for (String line; (line = in.readLine()) != null; ) {
-      JsonObject call = JsonParser.parseString(line).getAsJsonObject();
-      adapter.threads.execute(() -> adapter.answer(call));
-    }
+    adapter.serve();
     adapter.close();
     System.exit(0);
   }
@@ -59,7 +46,7 @@ public final class Adapter implements ConnectionListener, ErrorListener {
     gives(
         "publish subject data headers msg_id expect_stream expect_last_seq ttl_ms timeout_ms"
             + " expect_last_subject_seq expect_last_subject_seq_subject expect_last_msg_id",
-        p -> object("ack", publish(p)));
+        p -> with("ack", publish(p)));
     // One call for both: the library takes direct get where the stream allows it.
     gives("direct.get stream seq last_by_subject next_by_subject", this::getMessage);
     gives("message.get stream seq last_by_subject", this::getMessage);
@@ -76,83 +63,30 @@ public final class Adapter implements ConnectionListener, ErrorListener {
     does("ack messages kind delay_ms timeout_ms", this::ack);
     does("kv.open as bucket", this::openBucket);
     gives("kv.get of key revision", this::getKey);
-    gives("kv.put of key data", p -> object("revision", kv(p).put(text(p, "key"), data(p))));
-    gives("kv.create of key data", p -> object("revision", kv(p).create(text(p, "key"), data(p))));
+    gives("kv.put of key data", p -> with("revision", kv(p).put(text(p, "key"), data(p))));
+    gives("kv.create of key data", p -> with("revision", kv(p).create(text(p, "key"), data(p))));
     gives("kv.update of key data revision", this::updateKey);
     does("kv.delete of key", p -> kv(p).delete(text(p, "key")));
     does("kv.purge of key", p -> kv(p).purge(text(p, "key")));
-    gives("kv.list of", p -> object("keys", kv(p).keys()));
+    gives("kv.list of", p -> with("keys", kv(p).keys()));
     does("object.open as bucket", this::openObjects);
     gives("object.put of name data", this::putObject);
     gives("object.get of name", this::getObject);
   }
 
-  private void gives(String signature, Call call) {
-    List<String> words = List.of(signature.split(" "));
-    calls.put(words.get(0), call);
-    parameters.put(words.get(0), words.subList(1, words.size()));
-  }
-
-  private void does(String signature, Deed deed) {
-    gives(
-        signature,
-        p -> {
-          deed.of(p);
-          return object();
-        });
-  }
-
-  private void answer(JsonObject call) {
-    JsonElement id = call.remove("id");
-    String name = call.remove("op").getAsString();
-    try {
-      if (!calls.containsKey(name)) throw new Unsupported(name);
-      for (String given : call.keySet())
-        if (!parameters.get(name).contains(given)) throw new Unsupported(given + " of " + name);
-      say(object("id", id, "ok", calls.get(name).of(call)));
-    } catch (Unsupported e) {
-      say(object("id", id, "unsupported", "jnats has no API for " + e.getMessage()));
-    } catch (Throwable e) {
-      say(object("id", id, "error", error(e)));
-    }
-  }
-
-  private synchronized void say(Map<String, Object> line) {
-    out.writeBytes((GSON.toJson(line) + "\n").getBytes(UTF_8));
-    out.flush();
-  }
-
-  private <T> T of(JsonObject p, Class<T> type) {
-    return thing(text(p, "of"), type);
-  }
-
-  private <T> T thing(String name, Class<T> type) {
-    if (type.isInstance(things.get(name))) return type.cast(things.get(name));
-    throw new NoSuchElementException("the adapter has nothing named " + name);
-  }
-
   private Object hello() {
-    return object(
-        "protocol",
-        1,
-        "library",
-        "jnats",
-        "version",
-        Nats.CLIENT_VERSION,
-        "language",
-        "java",
-        "runtime",
-        "java " + Runtime.version(),
-        "parts",
-        Map.of("jnats", Nats.CLIENT_VERSION),
-        "capabilities",
-        calls.keySet(),
-        "claims",
-        Map.of("adr-31", 1, "adr-37", 3));
+    return with("protocol", 1)
+        .with("library", "jnats")
+        .with("version", Nats.CLIENT_VERSION)
+        .with("language", "java")
+        .with("runtime", "java " + Runtime.version())
+        .with("parts", Map.of("jnats", Nats.CLIENT_VERSION))
+        .with("capabilities", capabilities())
+        .with("claims", Map.of("adr-31", 1, "adr-37", 3));
   }
 
   private void connect(JsonObject p) throws Exception {
-    Options.Builder b = Options.builder().connectionListener(this).errorListener(this);
+    Options.Builder b = Options.builder().connectionListener(this).errorListener(errors);
     b.server(text(p, "url"));
     given(p, "name", v -> b.connectionName(v.getAsString()));
     given(p, "user", v -> b.userInfo(v.getAsString(), text(p, "password")));
@@ -202,7 +136,7 @@ public final class Adapter implements ConnectionListener, ErrorListener {
     else if (!p.has("next_by_subject")) message = jsm.getMessage(stream, number(p, "seq"));
     else if (!p.has("seq")) message = jsm.getFirstMessage(stream, text(p, "next_by_subject"));
     else message = jsm.getNextMessage(stream, number(p, "seq"), text(p, "next_by_subject"));
-    return object("message", stored(message));
+    return with("message", stored(message));
   }
 
   private StreamContext stream(JsonObject p) throws Exception {
@@ -218,10 +152,17 @@ public final class Adapter implements ConnectionListener, ErrorListener {
     StreamContext stream = stream(p);
     var config = ConsumerConfiguration.builder().json(p.get("config").toString()).build();
     var kept = JsonParser.parseString(config.toJson()).getAsJsonObject();
-    for (String name : p.getAsJsonObject("config").keySet())
-      if (!kept.has(name) && !name.equals("filter_subjects")) // one is sent as filter_subject
-      throw new Unsupported(name + " of a consumer");
+    for (var asked : p.getAsJsonObject("config").entrySet())
+      if (!kept.has(asked.getKey()) && !leftOut(asked.getKey(), asked.getValue().toString()))
+        throw new Unsupported(asked.getKey() + " of a consumer");
     things.put(text(p, "as"), new Pull(stream, stream.createOrUpdateConsumer(config)));
+  }
+
+  /**
+   * What the library knows and does not send: defaults, and one filter, which is filter_subject.
+   */
+  private static boolean leftOut(String name, String value) {
+    return name.equals("filter_subjects") || List.of("0", "-1", "false", "\"\"").contains(value);
   }
 
   private void getOrdered(JsonObject p) throws Exception {
@@ -235,7 +176,7 @@ public final class Adapter implements ConnectionListener, ErrorListener {
 
   private Object consumerInfo(JsonObject p) throws Exception {
     if (of(p, Pull.class).context instanceof ConsumerContext consumer)
-      return object("info", info(consumer.getConsumerInfo()));
+      return with("info", info(consumer.getConsumerInfo()));
     throw new Unsupported("information about an ordered consumer");
   }
 
@@ -244,7 +185,7 @@ public final class Adapter implements ConnectionListener, ErrorListener {
     pull.stream.deleteConsumer(pull.context.getConsumerName());
   }
 
-  private Map<String, Object> take(Message message) {
+  private Fields take(Message message) {
     String name = "m" + messages.incrementAndGet();
     things.put(name, message);
     return message(name, message);
@@ -262,15 +203,15 @@ public final class Adapter implements ConnectionListener, ErrorListener {
     try (FetchConsumer fetch = of(p, Pull.class).context.fetch(b.build())) {
       for (Message m; (m = fetch.nextMessage()) != null; ) got.add(take(m));
     } catch (JetStreamStatusCheckedException e) {
-      return object("messages", got, "error", error(e));
+      return with("messages", got).with("error", error(e));
     }
-    return object("messages", got);
+    return with("messages", got);
   }
 
   private Object next(JsonObject p) throws Exception {
     BaseConsumerContext context = of(p, Pull.class).context;
     Message m = p.has("expires_ms") ? context.next(number(p, "expires_ms")) : context.next();
-    return object("message", m == null ? JsonNull.INSTANCE : take(m));
+    return with("message", m == null ? JsonNull.INSTANCE : take(m));
   }
 
   private void consume(JsonObject p) throws Exception {
@@ -281,14 +222,9 @@ public final class Adapter implements ConnectionListener, ErrorListener {
     given(p, "group", v -> b.group(v.getAsString()));
     given(p, "min_pending", v -> b.minPending(v.getAsLong()));
     String name = text(p, "as");
-    Dispatcher dispatcher = connection.createDispatcher(); // tells of which consume a notice is
+    Dispatcher dispatcher = connection.createDispatcher();
     consumes.put(dispatcher, name);
-    MessageHandler handler =
-        m -> {
-          Map<String, Object> event = object("event", "message", "of", name);
-          event.putAll(take(m));
-          say(event);
-        };
+    MessageHandler handler = m -> say(take(m).with("event", "message").with("of", name));
     MessageConsumer consumer = of(p, Pull.class).context.consume(b.build(), dispatcher, handler);
     things.put(name, consumer);
     threads.execute(() -> awaitEnd(name, consumer));
@@ -302,7 +238,7 @@ public final class Adapter implements ConnectionListener, ErrorListener {
   }
 
   private void end(String name) {
-    if (consumes.values().remove(name)) say(object("event", "end", "of", name));
+    if (consumes.values().remove(name)) say(with("event", "end").with("of", name));
   }
 
   private void stop(JsonObject p) throws Exception {
@@ -340,11 +276,11 @@ public final class Adapter implements ConnectionListener, ErrorListener {
   private Object getKey(JsonObject p) throws Exception {
     String key = text(p, "key");
     var entry = p.has("revision") ? kv(p).get(key, number(p, "revision")) : kv(p).get(key);
-    return object("entry", entry(entry));
+    return with("entry", entry(entry));
   }
 
   private Object updateKey(JsonObject p) throws Exception {
-    return object("revision", kv(p).update(text(p, "key"), data(p), number(p, "revision")));
+    return with("revision", kv(p).update(text(p, "key"), data(p), number(p, "revision")));
   }
 
   private void openObjects(JsonObject p) throws Exception {
@@ -353,78 +289,42 @@ public final class Adapter implements ConnectionListener, ErrorListener {
   }
 
   private Object putObject(JsonObject p) throws Exception {
-    return object("info", info(of(p, ObjectStore.class).put(text(p, "name"), data(p))));
+    return with("info", info(of(p, ObjectStore.class).put(text(p, "name"), data(p))));
   }
 
   private Object getObject(JsonObject p) throws Exception {
     ByteArrayOutputStream data = new ByteArrayOutputStream();
     of(p, ObjectStore.class).get(text(p, "name"), data);
-    return object("data", data.toByteArray());
+    return with("data", data.toByteArray());
   }
 
   @Override
   public void connectionEvent(Connection c, Events type) {
     switch (type) {
-      case DISCONNECTED, RECONNECTED, CLOSED ->
-          say(object("event", "connection", "kind", type.getEvent(), "name", type.name()));
+      case DISCONNECTED, RECONNECTED, CLOSED -> say(event(type.getEvent(), type.name()));
       default -> {} // nothing that the protocol has a word for
     }
   }
 
-  @Override
-  public void errorOccurred(Connection c, String text) {
-    told("errorOccurred", null, text);
+  private static Fields event(String kind, String name) {
+    return with("event", "connection").with("kind", kind).with("name", name);
   }
 
-  @Override
-  public void exceptionOccurred(Connection c, Exception e) {
-    say(
-        object(
-            "event",
-            "connection",
-            "kind",
-            "error",
-            "name",
-            "exceptionOccurred",
-            "error",
-            error(e)));
+  /** What the listener of errors was told, under the name of the method: the connection first. */
+  private Object told(Object listener, Method method, Object[] told) {
+    Fields error = notice(method.getName(), told);
+    String consume = told[1] instanceof JetStreamSubscription about ? consumeOf(about) : null;
+    if (consume != null) say(with("event", "notice").with("of", consume).with("error", error));
+    else say(event("error", method.getName()).with("error", error));
+    return null;
   }
 
-  @Override
-  public void heartbeatAlarm(Connection c, JetStreamSubscription sub, long seq, long consumerSeq) {
-    told("heartbeatAlarm", sub, "no heartbeat after " + seq + "/" + consumerSeq);
-  }
-
-  @Override
-  public void unhandledStatus(Connection c, JetStreamSubscription sub, Status status) {
-    told("unhandledStatus", sub, status);
-  }
-
-  @Override
-  public void pullStatusWarning(Connection c, JetStreamSubscription sub, Status status) {
-    told("pullStatusWarning", sub, status);
-  }
-
-  @Override
-  public void pullStatusError(Connection c, JetStreamSubscription sub, Status status) {
-    told("pullStatusError", sub, status);
-  }
-
-  /** A notice if it is about a consume: a fetch and the connection have no name to tell. */
-  private void told(String method, JetStreamSubscription sub, Object what) {
-    Dispatcher dispatcher = sub == null ? null : sub.getDispatcher();
-    String consume = dispatcher == null ? null : consumes.get(dispatcher);
-    say(
-        consume != null
-            ? object("event", "notice", "of", consume, "error", notice(method, what))
-            : object(
-                "event",
-                "connection",
-                "kind",
-                "error",
-                "name",
-                method,
-                "error",
-                notice(method, what)));
+  /** By the dispatcher; a subscription that the library has given up has none any more. */
+  private String consumeOf(JetStreamSubscription about) {
+    if (about.getDispatcher() != null) return consumes.get(about.getDispatcher());
+    for (String name : consumes.values())
+      if (things.get(name) instanceof MessageConsumer consumer
+          && consumer.getConsumerName().equals(about.getConsumerName())) return name;
+    return null;
   }
 }

@@ -19,6 +19,8 @@ import javax.net.ssl.TrustManagerFactory;
 
 /** The values of the protocol: what was given, for the library, and what the library gave. */
 final class Values {
+  private static final DateTimeFormatter RFC_3339 = DateTimeFormatter.ISO_OFFSET_DATE_TIME;
+
   static final Gson GSON =
       new GsonBuilder()
           .serializeNulls()
@@ -76,106 +78,109 @@ final class Values {
     return context;
   }
 
-  /** An object of names and values in turn; what is null is left out. */
-  static Map<String, Object> object(Object... pairs) {
-    Map<String, Object> object = new LinkedHashMap<>();
-    for (int i = 0; i < pairs.length; i += 2)
-      if (pairs[i + 1] != null) object.put((String) pairs[i], value(pairs[i + 1]));
-    return object;
+  /** An object of the protocol; what is null is left out. */
+  static final class Fields extends LinkedHashMap<String, Object> {
+    Fields with(String name, Object value) {
+      if (value instanceof byte[] data) put(name, Base64.getEncoder().encodeToString(data));
+      else if (value instanceof ZonedDateTime time) put(name, RFC_3339.format(time));
+      else if (value instanceof Headers headers) put(name, pairs(headers));
+      else if (value != null) put(name, value);
+      return this;
+    }
   }
 
-  private static Object value(Object value) {
-    if (value instanceof byte[] data) return Base64.getEncoder().encodeToString(data);
-    if (value instanceof ZonedDateTime t) return DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(t);
-    if (!(value instanceof Headers headers)) return value;
+  static Fields with(String name, Object value) {
+    return new Fields().with(name, value);
+  }
+
+  private static List<List<String>> pairs(Headers headers) {
     List<List<String>> pairs = new ArrayList<>();
-    headers.forEach((name, values) -> values.forEach(v -> pairs.add(List.of(name, v))));
+    headers.forEach((name, values) -> values.forEach(value -> pairs.add(List.of(name, value))));
     return pairs;
   }
 
-  static Object error(Throwable e) {
-    var error =
-        object("type", e.getClass().getSimpleName(), "text", String.valueOf(e.getMessage()));
+  static Fields error(Throwable e) {
+    Fields error = with("type", e.getClass().getSimpleName()).with("text", e.getMessage() + "");
+    if (e instanceof JetStreamApiException api)
+      error
+          .with("code", api.getErrorCode())
+          .with("err_code", api.getApiErrorCode())
+          .with("description", api.getErrorDescription());
     Throwable cause = e instanceof JetStreamStatusCheckedException ? e.getCause() : e;
-    if (cause instanceof JetStreamStatusException s) error.putAll(status(s.getStatus()));
-    if (e instanceof JetStreamApiException api) {
-      error.put("code", api.getErrorCode());
-      error.put("err_code", api.getApiErrorCode());
-      error.put("description", api.getErrorDescription());
-    }
+    if (cause instanceof JetStreamStatusException status) addStatus(error, status.getStatus());
     return error;
   }
 
-  private static Map<String, Object> status(Status status) {
-    return object("status", status.getCode(), "description", status.getMessage());
-  }
-
-  /** What a listener was told, under the name of its method. */
-  static Map<String, Object> notice(String method, Object what) {
-    Map<String, Object> notice = object("type", method, "text", String.valueOf(what));
-    if (what instanceof Status status) notice.putAll(status(status));
+  /** What a listener was told after the connection, under the name of its method. */
+  static Fields notice(String method, Object[] told) {
+    Object last = told[told.length - 1];
+    if (last instanceof Exception e) return error(e);
+    Fields notice = with("type", method).with("text", told.length > 1 ? last + "" : method);
+    if (last instanceof Status status) addStatus(notice, status);
     return notice;
   }
 
-  static Object pubAck(PublishAck ack) {
-    return object(
-        "stream", ack.getStream(),
-        "seq", ack.getSeqno(),
-        "duplicate", ack.isDuplicate(),
-        "domain", ack.getDomain());
+  private static void addStatus(Fields error, Status status) {
+    error.with("status", status.getCode()).with("description", status.getMessage());
   }
 
-  static Map<String, Object> message(String name, Message message) {
-    return object(
-        "msg", name,
-        "subject", message.getSubject(),
-        "data", message.getData(),
-        "headers", message.getHeaders(),
-        "stream", message.metaData().getStream(),
-        "consumer", message.metaData().getConsumer(),
-        "seq", message.metaData().streamSequence(),
-        "consumer_seq", message.metaData().consumerSequence(),
-        "delivered", message.metaData().deliveredCount(),
-        "pending", message.metaData().pendingCount(),
-        "time", message.metaData().timestamp());
+  static Fields pubAck(PublishAck ack) {
+    return with("stream", ack.getStream())
+        .with("seq", ack.getSeqno())
+        .with("duplicate", ack.isDuplicate())
+        .with("domain", ack.getDomain());
   }
 
-  static Object stored(MessageInfo message) {
-    return object(
-        "subject", message.getSubject(),
-        "data", message.getData(),
-        "headers", message.getHeaders(),
-        "stream", message.getStream(),
-        "seq", message.getSeq(),
-        "time", message.getTime());
+  static Fields message(String name, Message message) {
+    return with("msg", name)
+        .with("subject", message.getSubject())
+        .with("data", message.getData())
+        .with("headers", message.getHeaders())
+        .with("stream", message.metaData().getStream())
+        .with("consumer", message.metaData().getConsumer())
+        .with("seq", message.metaData().streamSequence())
+        .with("consumer_seq", message.metaData().consumerSequence())
+        .with("delivered", message.metaData().deliveredCount())
+        .with("pending", message.metaData().pendingCount())
+        .with("time", message.metaData().timestamp());
+  }
+
+  static Fields stored(MessageInfo message) {
+    return with("subject", message.getSubject())
+        .with("data", message.getData())
+        .with("headers", message.getHeaders())
+        .with("stream", message.getStream())
+        .with("seq", message.getSeq())
+        .with("time", message.getTime());
   }
 
   static Object entry(KeyValueEntry entry) {
     if (entry == null) return JsonNull.INSTANCE;
-    return object(
-        "key", entry.getKey(),
-        "data", entry.getValue(),
-        "revision", entry.getRevision(),
-        "operation", entry.getOperation().name().toLowerCase());
+    return with("key", entry.getKey())
+        .with("data", entry.getValue())
+        .with("revision", entry.getRevision())
+        .with("operation", entry.getOperation().name().toLowerCase());
   }
 
-  static Object info(ConsumerInfo info) {
-    return object(
-        "name", info.getName(),
-        "stream_name", info.getStreamName(),
-        "delivered", sequences(info.getDelivered()),
-        "ack_floor", sequences(info.getAckFloor()),
-        "num_pending", info.getNumPending(),
-        "num_waiting", info.getNumWaiting(),
-        "num_ack_pending", info.getNumAckPending(),
-        "num_redelivered", info.getRedelivered());
+  static Fields info(ConsumerInfo info) {
+    return with("name", info.getName())
+        .with("stream_name", info.getStreamName())
+        .with("delivered", sequences(info.getDelivered()))
+        .with("ack_floor", sequences(info.getAckFloor()))
+        .with("num_pending", info.getNumPending())
+        .with("num_waiting", info.getNumWaiting())
+        .with("num_ack_pending", info.getNumAckPending())
+        .with("num_redelivered", info.getRedelivered());
   }
 
-  private static Object sequences(SequenceInfo at) {
-    return object("consumer_seq", at.getConsumerSequence(), "stream_seq", at.getStreamSequence());
+  private static Fields sequences(SequenceInfo at) {
+    return with("consumer_seq", at.getConsumerSequence())
+        .with("stream_seq", at.getStreamSequence());
   }
 
-  static Object info(ObjectInfo info) {
-    return object("size", info.getSize(), "chunks", info.getChunks(), "digest", info.getDigest());
+  static Fields info(ObjectInfo info) {
+    return with("size", info.getSize())
+        .with("chunks", info.getChunks())
+        .with("digest", info.getDigest());
   }
 }
