@@ -21,7 +21,7 @@ from typing import Protocol
 from jetproof.targets.reference_client.connection import Line, Subscription, Watcher
 from jetproof.targets.reference_client.consumers import ConsumerRef, Delivery, message_size
 from jetproof.targets.reference_client.errors import ClientError
-from jetproof.targets.reference_client.pulls import Pending
+from jetproof.targets.reference_client.pulls import Pending, Pull
 from jetproof.targets.reference_client.settings import ConsumeSettings
 from jetproof.targets.reference_client.statuses import Told, is_heartbeat, is_status, meaning
 from jetproof.targets.reference_client.timers import Heartbeat, Pace
@@ -242,9 +242,14 @@ class Consuming:
         connected = self._line.connected
         if not connected and not self._conduct.wrong("pulls-while-disconnected"):
             return
-        pull = self._pending.wanted()
-        if pull is None:
-            return
+        # Refills of the draft have a fixed size: more than one may be due.
+        before = -1
+        while before < self._pending.amount and (pull := self._pending.wanted()) is not None:
+            before = self._pending.amount
+            self._ask(pull, connected)
+        self._look_at_clock()
+
+    def _ask(self, pull: Pull, connected: bool) -> None:
         request, wrong = self._settings.request, self._conduct.wrong
         pull.until = self._loop.time() + request.own_timeout
         batch = pull.messages
@@ -262,7 +267,6 @@ class Consuming:
             self._line.publish(self._source.ref.next_subject, data, reply=reply)
         else:
             self._line.hold(self._source.ref.next_subject, data, reply)
-        self._look_at_clock()
 
     def _reply_subject(self) -> str:
         if self._pending.pulls and self._conduct.wrong("a-subscription-for-each-pull"):

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 from jetproof.targets.reference_client.errors import ClientError, Unsupported
 
+_LAST_SECONDS = 1.0
 Handler = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 
@@ -58,6 +59,8 @@ async def serve(
         task = loop.create_task(_answer(ident, call, writer, handlers, log))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
+    if tasks:  # what was asked for before the end is still answered, if that is quickly done
+        await asyncio.wait(tasks, timeout=_LAST_SECONDS)
     for task in list(tasks):
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
