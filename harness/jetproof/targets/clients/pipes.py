@@ -1,8 +1,8 @@
 """The pipes of an adapter's process: lines in, lines out, and the end of its standard error.
 
 Lines are handed on as they come, in the order in which they come. The process is `gone` when it
-has exited and what it printed has been read; a process that it left behind and that keeps its
-standard output open does not hold that up for long.
+has exited and all that it printed has been read; a process that it left behind and that keeps its
+output open does not hold that up for long.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class Pipes(asyncio.SubprocessProtocol):
         self._size = 0
         self._overlong = False
         self._errors = bytearray()
+        self._unread = {_STDOUT, _STDERR}
         self._linger: asyncio.TimerHandle | None = None
 
     # Called by the event loop
@@ -55,14 +56,13 @@ class Pipes(asyncio.SubprocessProtocol):
             self._received(data)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        if fd == _STDOUT and self.exited.is_set():
+        self._unread.discard(fd)
+        if not self._unread and self.exited.is_set():
             self._finished()
 
     def process_exited(self) -> None:
         self.exited.set()
-        assert self._transport is not None
-        stdout = self._transport.get_pipe_transport(_STDOUT)
-        if stdout is None or stdout.is_closing():
+        if not self._unread:
             self._finished()
         else:
             self._linger = asyncio.get_running_loop().call_later(_LINGER_SECONDS, self._finished)
