@@ -241,7 +241,8 @@ async def _consuming(bench: Bench) -> None:
             bench.add("consume", "broken", f"in the normal course: {answer.kind}, {said}")
             return
         bench.add("consume", "ok")
-        await _ate(bench, stream, name, ending)
+        if not await _ate(bench, stream, name, ending):
+            return
 
 
 async def _ordered(bench: Bench) -> None:
@@ -256,13 +257,14 @@ async def _ordered(bench: Bench) -> None:
             continue
         answer = await bench.call("consume", of=name, **{"as": consume})
         if answer.kind == "ok":
-            await _ate(bench, stream, consume, ending)
+            if not await _ate(bench, stream, consume, ending):
+                return
         else:
             bench.add("ordered.get", "note", f"consume from it: {error_text(answer.body)}")
 
 
-async def _ate(bench: Bench, stream: str, name: str, ending: str) -> None:
-    """Messages come as events, in order, and the end comes after the last."""
+async def _ate(bench: Bench, stream: str, name: str, ending: str) -> bool:
+    """Messages come as events, in order, and the end comes after the last; whether they did."""
     wanted = [f"{name}-{number}" for number in range(_MESSAGES)]
     for text in wanted:
         await bench.stage.publish(f"{stream}.{name}", text.encode())
@@ -282,13 +284,12 @@ async def _ate(bench: Bench, stream: str, name: str, ending: str) -> None:
         mine = [event.name for event in bench.events if event.of == name]
         return [place for place, kind in enumerate(mine) if kind == "end"]
 
-    if not await bench.heard(lambda _: bool(ends())):
+    if not await bench.heard(lambda _: bool(ends()), seconds=5.0):
         bench.add("events", "broken", f"after consume.{ending} there is no event `end`")
-        return
+        return False
     last = len([event for event in bench.events if event.of == name]) - 1
-    bench.expect(
-        "events", ends() == [last], "`end` is not the last event of a consume, and only once"
-    )
+    wrong = "`end` is not the last event of a consume, and only once"
+    return bench.expect("events", ends() == [last], wrong)
 
 
 async def _key_value(bench: Bench) -> None:
