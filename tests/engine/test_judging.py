@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -28,7 +29,7 @@ from jetproof.wire import Headers
 
 @pytest.fixture(scope="module")
 def rules() -> Rules:
-    return Rules(Version.parse("2.15.1"), 7, ErrorTable.load(), WireSchemas.load())
+    return Rules(Version.parse("2.15.1"), "adr-50", 7, ErrorTable.load(), WireSchemas.load())
 
 
 def message(document: object = None, headers: Headers | None = None, **more: str) -> Seen:
@@ -112,6 +113,26 @@ def test_the_text_of_an_error_is_a_position_if_it_is_another(rules: Rules) -> No
     assert judged(wanted, message(ERROR), rules).positions == {}
     other = {"error": {**ERROR["error"], "description": "no"}}
     assert judged(wanted, message(other), rules).positions == {"error-text-10071": "no"}
+
+
+def test_an_error_is_judged_by_what_the_revision_in_force_says_with_its_number(
+    rules: Rules,
+) -> None:
+    """10202 is one thing in revision 7 of ADR-50, and another in releases."""
+    wanted = Expectation(error=ErrorCode((10202,)))
+    by_law = {"code": 400, "err_code": 10202, "description": "batch publish gap mode is invalid"}
+    releases = {**by_law, "description": "cluster member change is in progress"}
+    later = replace(rules, revision=10)
+    for told, its_rules, positions in (
+        (by_law, rules, {}),
+        (releases, rules, {"error-text-10202": releases["description"]}),
+        (by_law, later, {"error-text-10202": by_law["description"]}),
+        (releases, later, {}),
+        (releases, replace(rules, spec="errors"), {}),
+    ):
+        judgement = judged(wanted, message({"error": told}), its_rules)
+        assert not failed(judgement)
+        assert judgement.positions == positions
 
 
 def test_the_first_alternative_that_holds_gives_captures_and_positions(rules: Rules) -> None:

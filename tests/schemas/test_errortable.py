@@ -68,6 +68,27 @@ class TestLookup:
         assert table.specified(1, "s", 3) is None
         assert table.line_of(1) == 2
 
+    def test_a_law_that_says_something_else_with_a_number_overrules_the_release(
+        self, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "errors.yaml"
+        file.write_text(
+            "errors:\n"
+            "  - {err_code: 1, http: 400, name: A, description: a, specified:\n"
+            "      [{spec: s, revisions: [1, 2], http: 409, description: 'b {n}'}]}\n"
+        )
+        table = ErrorTable.load(file)
+        by_law = table.lookup(1, "2.15.1", ("s", 2))
+        assert by_law is not None
+        assert (by_law.http, by_law.description) == (409, "b {n}")
+        assert table.matches_description(1, "2.15.1", "b 7", ("s", 2))
+        assert not table.matches_description(1, "2.15.1", "a", ("s", 2))
+        for law in (None, ("s", 3), ("t", 2)):
+            entry = table.lookup(1, "2.15.1", law)
+            assert entry is not None
+            assert (entry.http, entry.description) == (400, "a")
+        assert table.lookup(2, "2.15.1", ("s", 2)) is None
+
 
 class TestDescriptions:
     @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from jetproof.engine.documents import cut, read_json
-from jetproof.load.errortable import ErrorTable
+from jetproof.load.errortable import ErrorTable, Law
 from jetproof.load.wire_schemas import WireSchemas
 from jetproof.model.case import ErrorCode, Expectation
 from jetproof.model.matcher import Matcher
@@ -95,12 +95,17 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What judging needs to know of the release and the revision in force."""
+    """What judging needs to know of the release, and of the specification and revision in force."""
 
     version: Version
+    spec: str
     revision: int
     errors: ErrorTable
     schemas: WireSchemas
+
+    @property
+    def law(self) -> Law:
+        return (self.spec, self.revision)
 
 
 def judge(
@@ -328,7 +333,7 @@ def _judge_error(verdict: Judgement, wanted: ErrorCode, seen: Seen, rules: Rules
         verdict.add(f"{at}.error", words, got, words)
         return
     code = error.get("err_code")
-    entry = rules.errors.lookup(code, rules.version) if isinstance(code, int) else None
+    entry = rules.errors.lookup(code, rules.version, rules.law) if isinstance(code, int) else None
     right = not wanted.codes or (
         code in wanted.codes and (entry is None or entry.http == error.get("code"))
     )
@@ -338,7 +343,7 @@ def _judge_error(verdict: Judgement, wanted: ErrorCode, seen: Seen, rules: Rules
         isinstance(code, int)
         and isinstance(text, str)
         and entry is not None
-        and not rules.errors.matches_description(code, rules.version, text)
+        and not rules.errors.matches_description(code, rules.version, text, rules.law)
     ):
         verdict.positions[f"error-text-{code}"] = cut(text)
 
@@ -348,7 +353,7 @@ def _error_words(wanted: ErrorCode, rules: Rules | None) -> str:
         return "an error"
     words = []
     for code in wanted.codes:
-        entry = None if rules is None else rules.errors.lookup(code, rules.version)
+        entry = None if rules is None else rules.errors.lookup(code, rules.version, rules.law)
         words.append(f"error {code}" if entry is None else f"error {code} ({entry.http})")
     return " or ".join(words)
 

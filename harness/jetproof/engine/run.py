@@ -230,7 +230,11 @@ class _Run:
         self.emit(CaseStarted(case.id, group.target.name))
         started_at = now()
         rules = Rules(
-            group.target.version, item.revision, self.library.errors, self.library.schemas
+            group.target.version,
+            case.spec,
+            item.revision,
+            self.library.errors,
+            self.library.schemas,
         )
         watch = self.watches[group.target.name]
         token = fresh_token(self.options.run)

@@ -5,15 +5,15 @@ of an error changes between releases, so it is looked up here, and one that diff
 A release that the table does not know inherits the newest text before it.
 
 An entry also says how the error is brought about: the `case` that provokes it, or `why_not`. What a
-revision of a specification says with the number, where no release does, is `specified`: that is how
-a reference layer speaks it.
+revision of a specification says with the number, where no release does, is `specified`: cases that
+are judged by that revision are held to it, and a reference layer speaks it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jetproof.data import fixtures_dir
@@ -26,6 +26,9 @@ _KEYS = frozenset(
     {"err_code", "http", "name", "since", "description", "case", "why_not", "specified"}
 )
 _SPECIFIED_KEYS = frozenset({"spec", "revisions", "http", "description", "case"})
+
+Law = tuple[str, int]
+"""A specification and the revision of it that a case is judged by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +141,30 @@ class ErrorTable:
                     return said
         return None
 
-    def lookup(self, err_code: int, version: Version | str) -> ErrorEntry | None:
-        """Return the error as that release says it, or None for a number that is not listed."""
+    def lookup(
+        self, err_code: int, version: Version | str, law: Law | None = None
+    ) -> ErrorEntry | None:
+        """Return the error as that release says it, or None for a number that is not listed.
+
+        Where the law says something else with the number, the entry is what the law says.
+        """
         rows = self._rows.get(err_code)
         if rows is None:
             return None
         release = (Version.parse(version) if isinstance(version, str) else version).base
         fitting = [row for row in rows if row.start is None or row.start <= release]
-        return (fitting[-1] if fitting else rows[0]).entry
+        entry = (fitting[-1] if fitting else rows[0]).entry
+        said = None if law is None else self.specified(err_code, *law)
+        if said is None:
+            return entry
+        text = said.description
+        return replace(entry, http=said.http, description=text, description_pattern=_pattern(text))
 
-    def matches_description(self, err_code: int, version: Version | str, text: str) -> bool:
-        """Whether the text is what that release says; False for a number that is not listed."""
-        entry = self.lookup(err_code, version)
+    def matches_description(
+        self, err_code: int, version: Version | str, text: str, law: Law | None = None
+    ) -> bool:
+        """Whether the text is what that release, or the law, says; False for an unknown number."""
+        entry = self.lookup(err_code, version, law)
         return entry is not None and entry.description_pattern.fullmatch(text) is not None
 
 
