@@ -13,7 +13,7 @@ from jetproof.load.standing import TextCheck, check_text
 from jetproof.model.clause import Spec
 
 from .conftest import Command, Validate
-from .specdemo import demo, fences, library_of
+from .specdemo import demo, fences, library_of, spec_of
 
 TEXT = fences()["markdown text"][0]
 LATER = fences()["markdown later"][0]
@@ -73,6 +73,20 @@ def test_another_word_does(old: str, new: str) -> None:
     sentence = changed.partition("day. ")[2]
     assert ids(found) == NOTHING | {"gone": ["DEMO-001", "DEMO-004"], "bare": [sentence]}
     assert {one.now for one in found.gone} == {sentence}
+
+
+def test_a_clause_that_is_reworded_stands_in_both_texts() -> None:
+    catalogue = fences()["yaml clauses"][0]
+    place = '    hash: "c7a10e126a05c1a6"\n'
+    first, rest = catalogue.split(place, 1)
+    known = spec_of(f"{first}{place}{fences()['yaml reworded'][0]}{rest}")
+    assert ids(check_text(known, 1, TEXT)) == NOTHING
+    later = TEXT.replace("every message", "each message")
+    assert "DEMO-001" in ids(check_text(known, 1, later))["gone"]
+    assert "DEMO-001" not in ids(check_text(known, 2, later))["gone"]
+    assert ids(check_text(known, 2, later))["bare"] == []
+    [old] = [one for one in check_text(known, 2, TEXT).gone if one.clause.id == "DEMO-001"]
+    assert old.clause.sentence_hash != known.clauses["DEMO-001"].sentence_hash
 
 
 def test_a_sentence_that_is_elsewhere_is_not_gone() -> None:

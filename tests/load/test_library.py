@@ -145,6 +145,16 @@ clauses:
   - {id: O-005, section: A, level: must, actor: server, revisions: {from: 2, to: 1}, clause: Five.}
   - {id: O-006, section: A, level: must, actor: server, replaces: O-009, clause: Six.}
   - {id: O-007, section: A, level: must, actor: server, contested_with: [O-007], clause: Seven.}
+  - id: O-008
+    section: A
+    level: must
+    actor: server
+    revisions: {from: 1}
+    clause: Eight.
+    reworded:
+      - {from: 2, anchor: "A: bullet 1", hash: "0123456789abcdef"}
+      - {from: 2, anchor: "A: bullet 2", hash: "0123456789abcdef"}
+      - {from: 5, anchor: "A: bullet 3", hash: "0123456789abcdef"}
 """,
     )
     file = "suites/other/clauses.yaml"
@@ -158,6 +168,8 @@ clauses:
         f"{file}:10: the last revision is before the first",
         f"{file}:11: no other clause O-009",
         f"{file}:12: no other clause O-007",
+        f"{file}:21: revision 2 is not a later one of this clause",
+        f"{file}:22: revision 5 is not among the revisions",
     ]
 
 
@@ -182,7 +194,7 @@ clauses:
         f"{file}:6: level cannot be 'shall'; there are: must, should, may",
         f"{file}:7: actor cannot be 'sever'; did you mean server? There are: server, client, both",
         f"{file}:7: unknown key 'since' in clause; there are: id, section, level, actor, status, "
-        "revisions, applies_from, clause, hash, anchor, replaces, contested_with, note",
+        "revisions, applies_from, clause, hash, anchor, reworded, replaces, contested_with, note",
         f"{file}:8: applies_from must be a version such as 2.12.0, not 2.12",
     ]
 

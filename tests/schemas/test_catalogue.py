@@ -17,9 +17,9 @@ from jetproof.model.versions import Version
 
 FIELDS = {
     "id", "section", "level", "actor", "status", "revisions", "applies_from", "clause", "anchor",
-    "hash", "replaces", "contested_with", "note",
+    "hash", "reworded", "replaces", "contested_with", "note",
 }  # fmt: skip
-OPTIONAL = {"replaces", "contested_with", "note"}
+OPTIONAL = {"reworded", "replaces", "contested_with", "note"}
 
 
 def _read(name: str) -> Mapping[str, Any]:
@@ -124,6 +124,8 @@ def test_one_anchor_has_one_hash(
     for clause in clauses.values():
         text = max(catalogue["revision"], clause["revisions"]["from"])
         hashes[text, clause["anchor"]].add(clause["hash"])
+        for place in clause.get("reworded", ()):
+            hashes[place["from"], place["anchor"]].add(place["hash"])
     assert all(len(found) == 1 for found in hashes.values())
 
 

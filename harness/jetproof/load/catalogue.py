@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from jetproof.load.mistakes import Mistake
 from jetproof.load.nodes import Document, Keys
 from jetproof.load.structure import FileSchema
-from jetproof.model.clause import Actor, Clause, Level, NoClause, Revision, Spec, Status
+from jetproof.model.clause import Actor, Clause, Level, NoClause, Revision, Reworded, Spec, Status
 from jetproof.model.versions import Version
 
 
@@ -48,6 +48,7 @@ def read_catalogue(
                 report((*keys, "revisions"), f"revision {bound} is not among the revisions")
         if not _rising(clause):
             report((*keys, "revisions"), "the last revision is before the first")
+        _check_reworded(clause, revisions, (*keys, "reworded"), report)
     for index, raw in enumerate(data.get("no_clause", ())):
         for number, name in enumerate(raw.get("clauses", ())):
             if name not in clauses:
@@ -122,7 +123,25 @@ def _clause(spec: str, raw: Mapping[str, Any]) -> Clause:
         replaces=raw.get("replaces"),
         contested_with=tuple(raw.get("contested_with", ())),
         note=raw.get("note"),
+        reworded=tuple(
+            Reworded(place["from"], place["anchor"], place["hash"])
+            for place in raw.get("reworded", ())
+        ),
     )
+
+
+def _check_reworded(
+    clause: Clause, revisions: tuple[int, ...], keys: Keys, report: Callable[[Keys, str], None]
+) -> None:
+    """Other words come with a revision in which the clause holds, each later than the last."""
+    before = clause.revision_from
+    for index, place in enumerate(clause.reworded):
+        number = place.revision
+        if number not in revisions:
+            report((*keys, index), f"revision {number} is not among the revisions")
+        elif not clause.holds_in(number) or (before is not None and number <= before):
+            report((*keys, index), f"revision {number} is not a later one of this clause")
+        before = number
 
 
 def _rising(clause: Clause) -> bool:

@@ -88,7 +88,8 @@ def check_text(spec: Spec, revision: int, markdown: str) -> TextCheck:
     for element in found:
         for anchor, text in element.places():
             places.setdefault(sentence_hash(text), []).append(anchor)
-    clauses = [clause for clause in spec.clauses.values() if clause.holds_in(revision)]
+    held = (clause for clause in spec.clauses.values() if clause.holds_in(revision))
+    clauses = [clause.as_in(revision) for clause in held]
     gone, moved, unread = [], [], []
     for clause in clauses:
         if clause.sentence_hash is None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Self
 
 from jetproof.model.versions import Version
 
@@ -30,6 +31,15 @@ class Actor(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Reworded:
+    """Where a sentence stands from a later revision on, which says the same in other words."""
+
+    revision: int
+    anchor: str
+    sentence_hash: str
+
+
+@dataclass(frozen=True, slots=True)
 class Clause:
     id: str
     spec: str
@@ -46,6 +56,8 @@ class Clause:
     replaces: str | None = None
     contested_with: tuple[str, ...] = ()
     note: str | None = None
+    reworded: tuple[Reworded, ...] = ()
+    """Oldest first."""
 
     @property
     def decides(self) -> bool:
@@ -56,6 +68,13 @@ class Clause:
         return (self.revision_from is None or self.revision_from <= revision) and (
             self.revision_to is None or revision <= self.revision_to
         )
+
+    def as_in(self, revision: int) -> Self:
+        """The clause with the place and the fingerprint that its sentence has in a revision."""
+        later = [place for place in self.reworded if place.revision <= revision]
+        if not later:
+            return self
+        return replace(self, anchor=later[-1].anchor, sentence_hash=later[-1].sentence_hash)
 
 
 @dataclass(frozen=True, slots=True)
