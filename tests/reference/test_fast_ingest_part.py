@@ -50,6 +50,22 @@ class Batch:
         return self._heard.empty()
 
 
+def test_a_question_to_jetstream_is_answered_after_what_came_before(with_layer: WithLayer) -> None:
+    """That is how the harness knows that an answer which is missing will not come."""
+
+    async def test(bench: Bench) -> None:
+        await bench.stream(allow_batched=True)
+        batch = Batch(bench)
+        for sequence in range(1, 101):
+            batch.send(sequence, flow="1000")
+        batch.send(101, batch_commit="1")
+        await bench.ask("$JS.API.INFO")
+        info = await bench.told("$JS.API.STREAM.INFO.S", past=True)
+        assert info["state"]["messages"] == 101
+
+    with_layer(test)
+
+
 def test_messages_are_stored_as_they_came_and_answered_by_the_flow(with_layer: WithLayer) -> None:
     async def test(bench: Bench) -> None:
         await bench.stream(allow_batched=True)

@@ -36,6 +36,7 @@ from jetproof.wire.rules.selecting import subject_matches
 
 _DELETE = re.compile(r"\$JS(?:\.[^.]+)?\.API\.STREAM\.DELETE\.(?P<stream>[^.]+)")
 _CONFIGURED = re.compile(rb"io\.nats\.jetstream\.api\.v1\.stream_(?:create|update)_response")
+_ACCOUNT: Final = "$JS.API.INFO"
 _INFO: Final = "$JS.API.STREAM.INFO"
 _ADVISORIES: Final = "$JS.EVENT.ADVISORY.STREAM"
 _ABANDONED: Final = "io.nats.jetstream.advisory.v1.batch_abandoned"
@@ -103,6 +104,8 @@ class FastIngest:
         if deleted := _DELETE.fullmatch(message.subject):
             self._forget(account, deleted["stream"])
             return None
+        if message.subject == _ACCOUNT and (busy := self._busy()):
+            return self._pass_after(busy, client, message)
         read = Message.read(message)
         if read is None or self._ground.conduct.wrong("fast_is_ignored"):
             return None
@@ -118,6 +121,21 @@ class FastIngest:
         return message
 
     # -- one message after the other ------------------------------------------------------------
+
+    def _busy(self) -> set[asyncio.Future[None]]:
+        """The ends of all queues in which somebody waits."""
+        ends = (lane.last for lane in self._lanes.values())
+        return {end for end in ends if end is not None and not end.done()}
+
+    async def _pass_after(
+        self, busy: set[asyncio.Future[None]], client: Client, frame: Pub
+    ) -> None:
+        """A question to JetStream itself is answered when what came before it is done.
+
+        Servers do it so; whoever misses an answer asks, and knows then that none will come.
+        """
+        await asyncio.wait(busy)
+        self._ground.forward(client, frame)
 
     async def _ask_and_work(self, client: Client, frame: Pub, message: Message) -> None:
         """For a subject whose stream is not known: whoever comes first, asks and queues first."""
