@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 from jetproof.wire import Headers, Msg, Pub, Unsub
 from jetproof.wire.frames import Frame
@@ -95,3 +96,22 @@ class AdvisoryFirst(Polite):
         }
         self.deliver(client, Pub(subject, None, None, json.dumps(told).encode()))
         asyncio.get_running_loop().call_later(0.05, super().requested, client, frame)
+
+
+class NoPlaceYet(Polite):
+    """Has no folder for the first stream that is asked for, as while it removes an account's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refused = 0
+
+    def api(self, call: str, payload: bytes) -> dict[str, Any]:
+        if call.startswith("STREAM.CREATE.") and not self.refused:
+            self.refused += 1
+            error = {
+                "code": 500,
+                "err_code": 10049,
+                "description": "error creating store for stream",
+            }
+            return {"type": "io.nats.jetstream.api.v1.stream_create_response", "error": error}
+        return super().api(call, payload)

@@ -7,7 +7,15 @@ import pytest
 from jetproof.load.library import Library
 
 from .conftest import Cases
-from .confusing import AdvisoryFirst, AfterTheEnd, Late, NewStatus, OddHeaders, Twice
+from .confusing import (
+    AdvisoryFirst,
+    AfterTheEnd,
+    Late,
+    NewStatus,
+    NoPlaceYet,
+    OddHeaders,
+    Twice,
+)
 from .playing import Played, bounded, play
 from .server import Polite, serving
 
@@ -231,3 +239,16 @@ def test_an_advisory_may_come_before_the_answer_that_it_is_about(
     assert played.failed("asks") == [
         ("early", "advisory", "stream_batch_abandoned: incomplete"),
     ]
+
+
+def test_a_stream_that_has_no_place_at_the_moment_is_asked_for_again(
+    library: Library, cases: Cases
+) -> None:
+    steps = """
+      - request: {subject: $stream.a}
+        reply: {json: {seq: 1}}
+"""
+    fake = NoPlaceYet()
+    played = judged(library, cases, fake, steps, STREAM)
+    assert played.verdicts["asks"] == "pass", played.cells["asks"].reason
+    assert fake.refused == 1

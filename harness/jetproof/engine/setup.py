@@ -19,6 +19,9 @@ from jetproof.wire import Headers, WireTimeout
 
 REACHABLE_WITHIN = 10.0
 NOT_READY = (10005, 10008, 10023, 10074)  # no suitable peers, not available, no resources
+# A server removes an account's folder with the last stream in it. A stream that is made at that very
+# moment has no place on disk, and has one when it is asked for again.
+NO_PLACE = 10049
 _WILDCARD = re.compile(r"(?<![^.])[*>](?![^.])")
 
 
@@ -63,7 +66,7 @@ async def _create(play: Play, name: str, config: object) -> None:
         answer = await play.asked(f"$JS.API.STREAM.CREATE.{stream}", wanted)
         # A busy cluster may lose the answer; the same stream may be asked for again.
         lost = answer is None and len(play.session.target.nodes) > 1
-        if not (lost or _cluster_is_young(answer)) or time.monotonic() > deadline:
+        if not (lost or _not_yet(answer)) or time.monotonic() > deadline:
             break
         await asyncio.sleep(0.1)
     if answer is None:
@@ -72,7 +75,7 @@ async def _create(play: Play, name: str, config: object) -> None:
     document = answer.document
     if not isinstance(document, Mapping) or "config" not in document:
         got = summary(answer)
-        if answer.status is not None or _http_code(document) >= 500 or _cluster_is_young(answer):
+        if answer.status is not None or _http_code(document) >= 500 or _not_yet(answer):
             raise JetproofError(f"the stream ${name} could not be created: {got}", phase="play")
         play.check(GIVEN, f"given.{name}", False, "the stream is created", got)
         raise CannotGoOn
@@ -141,10 +144,11 @@ def _echoed(value: object, actual: object) -> bool:
     return same(value, actual)
 
 
-def _cluster_is_young(answer: Seen | None) -> bool:
-    """Whether the cluster does not know its peers or their room yet: it will in a moment."""
+def _not_yet(answer: Seen | None) -> bool:
+    """Whether a stream cannot be made for the moment: a young cluster does not know its peers or
+    their room yet, or a folder is being removed."""
     error = at_path(answer.document, "error.err_code") if answer is not None else None
-    return error in NOT_READY
+    return error in NOT_READY or error == NO_PLACE
 
 
 def _http_code(document: object) -> int:
