@@ -18,6 +18,7 @@ from jetproof.targets.clients.spec import AdapterFolder, Need, PythonNeed
 
 _ASK_SECONDS = 30.0
 _ASK = {"go": ("version",), "java": ("-version",)}
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _NUMBERS = re.compile(r"\d+(?:\.\d+)+|\d+")
 _PYTHON = re.compile(r"python3\.\d+")
 _TELL = "import sys; print('.'.join(map(str, sys.version_info[:3])))"
@@ -97,7 +98,8 @@ def _told(command: list[str]) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = _NUMBERS.search(done.stdout) or _NUMBERS.search(done.stderr)
+    said = [_COLOURS.sub("", text) for text in (done.stdout, done.stderr)]
+    found = _NUMBERS.search(said[0]) or _NUMBERS.search(said[1])
     return found.group() if found and done.returncode == 0 else None
 
 
