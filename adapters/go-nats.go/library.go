@@ -84,16 +84,6 @@ func done(err error) any {
 	return body{}
 }
 
-// ctx ends after timeout_ms, if that is given.
-func (c *call) ctx() context.Context {
-	if !c.has("timeout_ms") {
-		return bg
-	}
-	ctx, cancel := context.WithTimeout(bg, arg[time.Duration](c, "timeout_ms"))
-	context.AfterFunc(ctx, cancel)
-	return ctx
-}
-
 func publish(c *call) any {
 	ack := must(c.js.PublishMsg(c.ctx(), c.msg(), opts[jetstream.PublishOpt](c)...))
 	return body{"ack": pubAck{Stream: ack.Stream, Seq: ack.Sequence, Duplicate: ack.Duplicate, Domain: ack.Domain}}
@@ -122,6 +112,12 @@ func batchPublish(c *call) any {
 	return acked(ext.PublishMsgBatch(bg, c.js, msgs, flow[ext.PublishMsgBatchOpt](c)...))
 }
 
+// ingest is a fast publisher, which no two may use at once.
+type ingest struct {
+	sync.Mutex
+	ext.FastPublisher
+}
+
 func ingestOpen(c *call) any {
 	handler := ext.WithFastPublisherErrorHandler(func(err error) {
 		kind := "error"
@@ -130,12 +126,32 @@ func ingestOpen(c *call) any {
 		}
 		c.event(body{"event": "ingest", "of": c.text("as"), "kind": kind}, err)
 	})
-	return c.keep(ext.NewFastPublisher(c.js, opts(c, handler)...))
+	return c.keep(&ingest{FastPublisher: must(ext.NewFastPublisher(c.js, opts(c, handler)...))}, nil)
+}
+
+func (c *call) ingest() *ingest {
+	f := of[*ingest](c)
+	f.Lock()
+	return f
 }
 
 func ingestAdd(c *call) any {
-	ack := must(of[ingest](c).AddMsg(c.msg(), opts[batchOpt](c)...))
+	f := c.ingest()
+	defer f.Unlock()
+	ack := must(f.AddMsg(c.msg(), opts[batchOpt](c)...))
 	return body{"batch_seq": dec(ack.BatchSequence), "ack_seq": dec(ack.AckSequence)}
+}
+
+func ingestCommit(c *call) any {
+	f := c.ingest()
+	defer f.Unlock()
+	return acked(f.CommitMsg(bg, c.msg(), opts[batchOpt](c)...))
+}
+
+func ingestClose(c *call) any {
+	f := c.ingest()
+	defer f.Unlock()
+	return acked(f.Close(bg))
 }
 
 func get(c *call) any {

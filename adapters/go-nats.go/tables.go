@@ -11,7 +11,6 @@ import (
 type (
 	batch    = ext.BatchPublisher
 	batchOpt = ext.BatchMsgOpt
-	ingest   = ext.FastPublisher
 	consumer = jetstream.Consumer
 	consumes = jetstream.ConsumeContext
 	fetchOpt = jetstream.FetchOpt
@@ -39,8 +38,8 @@ var operations = map[string]struct {
 	"batch.publish": {"messages ack_first ack_every", batchPublish},
 	"ingest.open":   {"as flow max_outstanding gap ack_timeout_ms", ingestOpen},
 	"ingest.add":    {"of " + outgoing, ingestAdd},
-	"ingest.commit": {"of " + outgoing, func(c *call) any { return acked(of[ingest](c).CommitMsg(bg, c.msg(), opts[batchOpt](c)...)) }},
-	"ingest.close":  {"of", func(c *call) any { return acked(of[ingest](c).Close(bg)) }},
+	"ingest.commit": {"of " + outgoing, ingestCommit},
+	"ingest.close":  {"of", ingestClose},
 
 	"direct.get":   {"stream seq last_by_subject next_by_subject", get},
 	"direct.batch": {"stream batch max_bytes seq start_time next_by_subject", directBatch},

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,6 +21,16 @@ func b64(data []byte) string           { return base64.StdEncoding.EncodeToStrin
 func dec(n uint64) string              { return strconv.FormatUint(n, 10) }
 func revision(n uint64, err error) any { return body{"revision": dec(must(n, err))} }
 func (c *call) data() []byte           { return arg[[]byte](c, "data") }
+
+// ctx ends after timeout_ms, if that is given.
+func (c *call) ctx() context.Context {
+	if !c.has("timeout_ms") {
+		return bg
+	}
+	ctx, cancel := context.WithTimeout(bg, arg[time.Duration](c, "timeout_ms"))
+	context.AfterFunc(ctx, cancel)
+	return ctx
+}
 
 func (c *call) msg() *nats.Msg {
 	m := nats.NewMsg(c.text("subject"))
