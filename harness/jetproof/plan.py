@@ -73,7 +73,8 @@ class PlanClient:
     """A client library whose adapter has said who it is.
 
     `name` is what `--client` takes, with the version that was found. `missing` is why it cannot be
-    played at all, if it cannot: a toolchain that is not there."""
+    played at all, if it cannot: a toolchain that is not there. `broken` is why nothing can be said of
+    it: its adapter is no adapter."""
 
     name: str
     library: str = ""
@@ -81,6 +82,7 @@ class PlanClient:
     capabilities: frozenset[str] = frozenset()
     claims: Mapping[str, int] = field(default_factory=dict)
     missing: str | None = None
+    broken: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

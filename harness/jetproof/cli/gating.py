@@ -3,51 +3,30 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
-import contextlib
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from jetproof.cli.common import plural, write_json
+from jetproof.cli.libraries import Judged, meet, named, pools, today
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, play
 from jetproof.cli.running import open_fan
 from jetproof.engine.calibrate import time_factor
-from jetproof.engine.client_pool import AT_ONCE, ClientPool
+from jetproof.engine.client_pool import AT_ONCE
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id
-from jetproof.errors import JetproofError
-from jetproof.load.client_ledger import read_ledger
 from jetproof.load.library import Library, load_library
-from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.verdict import Cell, Verdict, exit_code
 from jetproof.plan import PlanClient, Selected, Selection, client_items, is_claimed, make_plan
 from jetproof.sinks.console import Console
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
 from jetproof.sinks.record import Record
-from jetproof.targets.clients.build import Client, prepare_client
-from jetproof.targets.clients.process import Adapter, Limits, start_adapter
-from jetproof.targets.clients.spec import ClientSpec, known_adapters, parse_client
-from jetproof.targets.clients.toolchain import NotBuildable
+from jetproof.targets.clients.spec import REFERENCE, parse_client
 from jetproof.targets.resolve import resolve
 
-LEDGER = "ledger.yaml"
 _DEFAULT_TARGETS = ("latest",)
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A client library that is judged: who it is, how it is started, what is known of it."""
-
-    plan: PlanClient
-    client: Client | None
-    ledger: ClientLedger
 
 
 async def execute(args: argparse.Namespace) -> int:
@@ -58,8 +37,9 @@ async def execute(args: argparse.Namespace) -> int:
     cases = [item.case for item in chosen.items if _asked_for(item.case.spec, args.specs)]
     factor = time_factor()
     libraries = [
-        await _met(spec, args.ledger, library, factor) for spec in _specs(args.clients, args.all)
+        await meet(spec, args.ledger, library, factor) for spec in named(args.clients, args.all)
     ]
+    witness = await meet(parse_client(REFERENCE), None, library, factor)
     targets = await resolve(args.servers or _DEFAULT_TARGETS)
     items = [item for one in libraries for item in client_items(library, cases, one.plan)]
     plan = make_plan(library, Selected(tuple(items), chosen.partial), targets, skip=frozenset())
@@ -75,12 +55,13 @@ async def execute(args: argparse.Namespace) -> int:
     fan = open_fan(args.junit, folder, None, (console, document, record))
     interrupts = Interrupts(stop, notify=console.say)
     try:
-        async with _pools(libraries, args.jobs or AT_ONCE, factor) as pools:
+        async with pools([*libraries, witness], factor, args.jobs or AT_ONCE) as ready:
             options = RunOptions(
                 run=run_id,
                 time_factor=factor,
                 command=tuple(args.command_line),
-                libraries=pools,
+                libraries=ready,
+                witness=None if witness.client is None else witness.plan,
                 ledgers={one.plan.name: one.ledger for one in libraries},
             )
             await play(plan, library, fan, options, interrupts, console.tick)
@@ -94,74 +75,6 @@ async def execute(args: argparse.Namespace) -> int:
     if args.json:
         write_json(document.build(results=str(folder.folder), code=code))
     return code
-
-
-def _specs(named: Sequence[str], everything: bool) -> list[ClientSpec]:
-    names = [*named, *(known_adapters() if everything else ())]
-    if not names:
-        raise JetproofError(
-            "which library? Say --client, or --all",
-            phase="plan",
-            hint="jetproof clients list prints those that there are",
-        )
-    return [parse_client(name) for name in dict.fromkeys(names)]
-
-
-async def _met(spec: ClientSpec, ledger: Path | None, library: Library, factor: float) -> Judged:
-    """Builds a library's adapter and asks it who it is; one that cannot be built is not played."""
-    known = _ledger(spec, ledger, library)
-    try:
-        client = await asyncio.to_thread(prepare_client, spec)
-    except NotBuildable as problem:
-        return Judged(PlanClient(spec.text, spec.name, missing=problem.message), None, known)
-    async with _started(client, factor) as adapter:
-        hello = adapter.hello
-    plan = PlanClient(
-        name=f"{spec.name}@{hello.version}",
-        library=hello.library,
-        version=hello.version,
-        capabilities=hello.capabilities,
-        claims=hello.claims,
-    )
-    return Judged(plan, client, known.on(_today()))
-
-
-def _ledger(spec: ClientSpec, given: Path | None, library: Library) -> ClientLedger:
-    """The ledger that was named, or the one beside the adapter."""
-    if given is not None:
-        return read_ledger(given, library)
-    beside = None if spec.folder is None else spec.folder.folder / LEDGER
-    if beside is None or not beside.exists():
-        return ClientLedger(spec.name)
-    return read_ledger(beside, library)
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()
-
-
-def _started(client: Client, factor: float) -> contextlib.AbstractAsyncContextManager[Adapter]:
-    return start_adapter(
-        client.command,
-        name=client.name,
-        cwd=client.cwd,
-        env=client.env,
-        limits=Limits(factor=factor),
-    )
-
-
-@contextlib.asynccontextmanager
-async def _pools(
-    libraries: Iterable[Judged], at_once: int, factor: float
-) -> AsyncIterator[Mapping[str, ClientPool]]:
-    async with AsyncExitStack() as stack:
-        pools = {}
-        for one in libraries:
-            if one.client is not None:
-                client = one.client
-                pool = ClientPool(partial(_started, client, factor), at_once)
-                pools[one.plan.name] = await stack.enter_async_context(pool)
-        yield pools
 
 
 def _asked_for(spec: str, specs: Sequence[tuple[str, int | None]]) -> bool:
@@ -197,14 +110,17 @@ def _exit_code(
 
 
 def _counts(library: Library, plans: Mapping[str, PlanClient], cell: Cell) -> bool:
+    """The witness never counts, unless it was asked for itself."""
     plan = plans.get(cell.client or "")
-    return plan is None or is_claimed(library, plan, cell.spec, cell.spec_revision)
+    if plan is None:
+        return cell.client is None
+    return is_claimed(library, plan, cell.spec, cell.spec_revision)
 
 
 def _told(library: Library, libraries: Sequence[Judged], cells: Sequence[Cell]) -> Iterator[str]:
     """What a person wants to know besides: expired entries, and what did not apply, by reason."""
     for one in libraries:
-        for entry in one.ledger.expired(_today()):
+        for entry in one.ledger.expired(today()):
             yield f"{one.plan.name}: {entry.deviation.id} expired on {entry.expires}"
         own = [cell for cell in cells if cell.client == one.plan.name]
         reasons = Counter(cell.reason for cell in own if cell.verdict is Verdict.NOT_APPLICABLE)

@@ -27,6 +27,11 @@ def add_parser(commands: Commands) -> None:
         help="what to test (default: that of the cell's name, or latest)",
     )
     parser.add_argument(
+        "--client",
+        metavar="CLIENT",
+        help="the library, for a case about clients (default: that of the cell's name)",
+    )
+    parser.add_argument(
         "--spec",
         type=spec_revision,
         metavar="SPEC@REV",
@@ -46,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
     from jetproof.cli.replaying import execute
 
     law = args.spec or law_of(args.case)
-    return asyncio.run(execute(args, *split_name(args.case, args.server), law))
+    client = args.client or client_of(args.case)
+    return asyncio.run(execute(args, *split_name(args.case, args.server), law, client))
 
 
 def split_name(words: list[str], server: str | None) -> tuple[str, str]:
@@ -54,6 +60,15 @@ def split_name(words: list[str], server: str | None) -> tuple[str, str]:
     case, _, place = " ".join(words).partition(" @")
     named = place.split(" ")[0]
     return case.strip(), server or named or "latest"
+
+
+def client_of(words: list[str]) -> str | None:
+    """The library in a cell's name: `suite::case @2.15.1 single go:nats.go@1.55.0 adr-50@10`."""
+    found = re.search(r" @\S+ .*?(\S*[:/]\S+@\S+|reference@\S+)", " ".join(words))
+    if found is None:
+        return None
+    name = found[1]
+    return "reference" if name.startswith("reference@") else name
 
 
 def law_of(words: list[str]) -> tuple[str, int] | None:

@@ -7,9 +7,11 @@ import asyncio
 import contextlib
 import sys
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from typing import TextIO
 
 from jetproof.cli.common import write_json
+from jetproof.cli.libraries import meet, pools
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, play
 from jetproof.engine.calibrate import time_factor
@@ -18,23 +20,37 @@ from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, Notice, RunStarted, TargetFailed, TargetStarted
 from jetproof.load.library import load_library
 from jetproof.model.verdict import Verdict, exit_code
-from jetproof.plan import Selection, make_plan
+from jetproof.plan import Selection, client_items, make_plan
 from jetproof.results.rows import cell_row, check_row, frame_row
 from jetproof.sinks import FanOut
 from jetproof.sinks.evidence import check_table, duration, explain, headline
 from jetproof.sinks.paint import Paint, paint_for
 from jetproof.sinks.record import Outcome
 from jetproof.sinks.text import visible
+from jetproof.targets.clients.spec import parse_client
 from jetproof.targets.resolve import resolve
 from jetproof.targets.topology import RunningTarget
 
 
 async def execute(
-    args: argparse.Namespace, name: str, server: str, law: tuple[str, int | None] | None = None
+    args: argparse.Namespace,
+    name: str,
+    server: str,
+    law: tuple[str, int | None] | None = None,
+    client: str | None = None,
 ) -> int:
-    """Play the one case that is named, on one target."""
+    """Play the one case that is named, on one target, and with one client library if it needs one."""
     library = load_library()
-    selected = select_cases(library, Selection((name,), specs=(law,) if law else ()))
+    if client is None and any(case.id == name for case in library.client_cases):
+        raise JetproofError(
+            f"{name} judges client libraries",
+            phase="plan",
+            hint="say which one: --client go:nats.go",
+        )
+    specs = (law,) if law else ()
+    selected = select_cases(
+        library, Selection((name,), specs=specs), for_clients=client is not None
+    )
     if len(selected.items) != 1:
         listed = ", ".join(item.case.id for item in selected.items[:10])
         raise JetproofError(
@@ -47,20 +63,32 @@ async def execute(
         raise JetproofError(
             f"{server!r} names {len(targets)} targets", phase="plan", hint="replay plays on one"
         )
+    factor = time_factor()
+    libraries = []
+    if client is not None:
+        libraries = [await meet(parse_client(client), None, library, factor)]
+        plan_client = libraries[0].plan
+        items = tuple(replace(item, client=plan_client) for item in selected.items)
+        if law is None:
+            items = client_items(library, [item.case for item in items], plan_client)
+        selected = replace(selected, items=items)
     plan = make_plan(library, selected, targets, skip=frozenset())
     stream = sys.stderr if args.json else sys.stdout
     printer = Printer(stream, paint_for(stream), selected.items[0].case.id, args.verbose)
     interrupts = Interrupts(Stop(), notify=printer.say)
-    options = RunOptions(
-        again=False,
-        run=fresh_run_id(),
-        time_factor=time_factor(),
-        command=tuple(args.command_line),
-        hold=_holding(interrupts, printer.say) if args.keep_server else None,
-    )
     fan = FanOut([printer])
     try:
-        await play(plan, library, fan, options, interrupts)
+        async with pools(libraries, factor) as ready:
+            options = RunOptions(
+                again=False,
+                run=fresh_run_id(),
+                time_factor=factor,
+                command=tuple(args.command_line),
+                hold=_holding(interrupts, printer.say) if args.keep_server else None,
+                libraries=ready,
+                ledgers={one.plan.name: one.ledger for one in libraries},
+            )
+            await play(plan, library, fan, options, interrupts)
     finally:
         fan.close()
     finished = printer.finished

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from jetproof.engine.client_pool import ClientPool
 from jetproof.engine.session import Address
 from jetproof.model.client_ledger import ClientLedger
+from jetproof.plan import PlanClient
 from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import RunningTarget
 
@@ -46,6 +47,8 @@ class RunOptions:
     """By the name of a client library: its adapters."""
     ledgers: Mapping[str, ClientLedger] = field(default_factory=dict)
     """By the name of a client library: what is known of it."""
+    witness: PlanClient | None = None
+    """A client that plays whatever a library fails, so that a server's fault is told from its own."""
     again: bool = True
     """A case that a slow machine disturbed is played once more at the end, with less to do."""
 

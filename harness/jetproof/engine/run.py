@@ -38,7 +38,7 @@ from jetproof.load.library import Library
 from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.ledger import REFERENCE
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.plan import Group, Item, Plan, PlanTarget
+from jetproof.plan import Group, Item, Plan, PlanTarget, why_not
 from jetproof.targets.clients.process import AdapterFault
 from jetproof.targets.node import Node, NotReady, StartError
 from jetproof.targets.reference import REVISIONS
@@ -79,6 +79,7 @@ class _Run:
         self.slowest = 0.0
         self.places = Places(options.servers_at_once)
         self.again: list[Group] = []
+        self.seen: dict[tuple[str, int, str], Verdict] = {}
         self.last = not options.again
         self.watches = {
             target.name: SchemaWatch(
@@ -245,6 +246,8 @@ class _Run:
             self.again.append(replace(group, items=(item,)))
             return
         ruling = self._rule(group, item, outcome)
+        if ruling.verdict.nonconforming and (told := await self._witnessed(group, item, session)):
+            ruling = replace(ruling, reason=f"{ruling.reason} ({told})")
         cell = self._cell(item, group.target, ruling)
         log: tuple[str, ...] = ()
         if ruling.verdict is Verdict.ERROR or ruling.verdict.nonconforming:
@@ -256,11 +259,15 @@ class _Run:
             position=dict(outcome.positions),
             server_log=log,
         )
+        if item.client is not None and item.client == self.options.witness:
+            self.seen[case.id, item.revision, group.target.name] = ruling.verdict
         self.finished(CaseFinished(cell, outcome.checks, outcome.frames))
 
     async def _with_library(self, item: Item, play: Play) -> Outcome:
         """Plays a case with a client library, behind a tap of its own."""
         assert item.client is not None
+        if item.client.broken is not None:
+            return Outcome((), (), {}, 0.0, item.client.broken)
         try:
             async with (
                 self.options.libraries[item.client.name].taken() as adapter,
@@ -269,6 +276,18 @@ class _Run:
                 return await play_case(play)
         except AdapterFault as fault:
             return Outcome((), (), {}, 0.0, fault.message)
+
+    async def _witnessed(self, group: Group, item: Item, session: Session) -> str:
+        """What the witness sees of a case that a library fails: a server is not blamed on it."""
+        witness = self.options.witness
+        if item.client is None or witness is None or item.client == witness:
+            return ""
+        if group.alone or why_not(self.library, replace(item, client=witness), group.target):
+            return ""
+        again = replace(item, client=witness)
+        await self._play_item(group, again, session)
+        verdict = self.seen.get((again.case.id, again.revision, group.target.name))
+        return f"the {witness.library} client: {verdict}" if verdict else ""
 
     def _rule(self, group: Group, item: Item, outcome: Outcome) -> Ruling:
         if outcome.unsupported is not None and item.client is not None:

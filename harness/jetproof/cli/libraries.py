@@ -1,0 +1,112 @@
+"""Client libraries as commands take them: named, built, asked who they are, and kept ready."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+
+from jetproof.engine.client_pool import AT_ONCE, ClientPool
+from jetproof.errors import JetproofError
+from jetproof.load.client_ledger import read_ledger
+from jetproof.load.library import Library
+from jetproof.model.client import OPERATIONS
+from jetproof.model.client_ledger import ClientLedger
+from jetproof.plan import PlanClient
+from jetproof.targets.clients.build import BuildFailed, Client, prepare_client
+from jetproof.targets.clients.process import Adapter, AdapterFault, Hello, Limits, start_adapter
+from jetproof.targets.clients.spec import ClientSpec, known_adapters, parse_client
+from jetproof.targets.clients.toolchain import NotBuildable
+
+LEDGER = "ledger.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A client library that is judged: who it is, how it is started, what is known of it."""
+
+    plan: PlanClient
+    client: Client | None
+    ledger: ClientLedger
+    hello: Hello | None = None
+
+
+def named(clients: Sequence[str], everything: bool) -> list[ClientSpec]:
+    """The libraries that were asked for."""
+    names = [*clients, *(known_adapters() if everything else ())]
+    if not names:
+        raise JetproofError(
+            "which library? Say --client, or --all",
+            phase="plan",
+            hint="jetproof clients list prints those that there are",
+        )
+    return [parse_client(name) for name in dict.fromkeys(names)]
+
+
+async def meet(spec: ClientSpec, ledger: Path | None, library: Library, factor: float) -> Judged:
+    """Builds a library's adapter and asks it who it is.
+
+    One that this machine cannot build is not played; one that is broken has no verdicts."""
+    known = _ledger(spec, ledger, library).on(today())
+    try:
+        client = await asyncio.to_thread(prepare_client, spec)
+        async with _started(client, factor) as adapter:
+            hello = adapter.hello
+    except NotBuildable as problem:
+        return Judged(PlanClient(spec.text, spec.name, missing=problem.message), None, known)
+    except (BuildFailed, AdapterFault) as problem:
+        broken = PlanClient(
+            spec.text, spec.name, capabilities=frozenset(OPERATIONS), broken=problem.message
+        )
+        return Judged(broken, None, known)
+    plan = PlanClient(
+        name=f"{spec.name}@{hello.version}",
+        library=hello.library,
+        version=hello.version,
+        capabilities=hello.capabilities,
+        claims=hello.claims,
+    )
+    return Judged(plan, client, known, hello)
+
+
+@contextlib.asynccontextmanager
+async def pools(
+    libraries: Iterable[Judged], factor: float, at_once: int = AT_ONCE
+) -> AsyncIterator[Mapping[str, ClientPool]]:
+    """Adapters of every library, for as long as the context lasts."""
+    async with AsyncExitStack() as stack:
+        ready = {}
+        for one in libraries:
+            if one.client is not None:
+                pool = ClientPool(partial(_started, one.client, factor), at_once)
+                ready[one.plan.name] = await stack.enter_async_context(pool)
+        yield ready
+
+
+def today() -> date:
+    return datetime.now(UTC).date()
+
+
+def _ledger(spec: ClientSpec, given: Path | None, library: Library) -> ClientLedger:
+    """The ledger that was named, or the one beside the adapter."""
+    if given is not None:
+        return read_ledger(given, library)
+    beside = None if spec.folder is None else spec.folder.folder / LEDGER
+    if beside is None or not beside.exists():
+        return ClientLedger(spec.name)
+    return read_ledger(beside, library)
+
+
+def _started(client: Client, factor: float) -> contextlib.AbstractAsyncContextManager[Adapter]:
+    return start_adapter(
+        client.command,
+        name=client.name,
+        cwd=client.cwd,
+        env=client.env,
+        limits=Limits(factor=factor),
+    )
