@@ -142,14 +142,19 @@ class Bench:
     async def call(self, op: str, **params: object) -> Answer:
         return await self.adapter.call(op, params, timeout=CALL_SECONDS * self.factor)
 
-    async def works(self, op: str, **params: object) -> dict[str, Any] | None:
+    async def works(
+        self, op: str, optional: Mapping[str, object] | None = None, /, **params: object
+    ) -> dict[str, Any] | None:
         """Calls an operation that must succeed; what it returned, or None with a finding.
 
-        What is not among the capabilities is not called: `manners` looks at those.
+        What is not among the capabilities is not called: `manners` looks at those. A library
+        may be without the optional parameters.
         """
         if not self.can(op):
             return None
-        answer = await self.call(op, **params)
+        answer = await self.call(op, **params, **(optional or {}))
+        if answer.kind == "unsupported" and optional:
+            answer = await self.call(op, **params)
         if answer.kind == "ok":
             self.add(op, "ok")
             return dict(answer.body) if isinstance(answer.body, Mapping) else {}

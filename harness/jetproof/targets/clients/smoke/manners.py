@@ -50,7 +50,7 @@ async def connected(bench: Bench) -> bool:
     """Whether it connects, and to the address that it was given."""
     stage = bench.stage
     options = {"name": f"smoke-{stage.token}", "timeout_ms": int(5000 * bench.factor)}
-    if await bench.works("connect", **_address(bench), **options) is None:
+    if await bench.works("connect", options, **_address(bench)) is None:
         return False
     through = stage.tap.opened > 0
     return bench.expect(
