@@ -92,11 +92,9 @@ class Adapter:
                 raise Unsupported("headers with one name twice")
         ack = await self._js.publish(subject, decoded(data), **options)
         told = given(stream=ack.stream, duplicate=ack.duplicate, domain=ack.domain)
-        return {
-            "ack": told
-            | numbers(seq=ack.sequence, count=ack.batch_size)
-            | given(batch=ack.batch_id)
-        }
+        told |= given(batch=getattr(ack, "batch_id", None))  # both from 0.3.0 on
+        count = getattr(ack, "batch_size", None)
+        return {"ack": told | numbers(seq=ack.sequence, count=count)}
 
     async def direct_get(self, stream, seq=None, last_by_subject=None):
         source = await self._js.get_stream(stream)
@@ -195,6 +193,8 @@ OPERATIONS = {
     for name, method in vars(Adapter).items()
     if not name.startswith("_")
 }
+if not hasattr(jetstream.JetStream, "ordered_consumer"):  # before 0.2.0
+    del OPERATIONS["ordered.get"]
 
 
 def given(**values):
