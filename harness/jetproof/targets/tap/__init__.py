@@ -5,12 +5,14 @@
 is written stands in `jetproof.wire.rules`.
 """
 
+from jetproof.targets.tap.certificates import Certificate, make_certificate
 from jetproof.targets.tap.events import ConnectionEvent, Event, TapEvent
 from jetproof.targets.tap.session import Inline
 from jetproof.targets.tap.tap import Tap
 from jetproof.wire.rules import Rule, RuleError, parse_rule, parse_rules
 
 __all__ = [
+    "Certificate",
     "ConnectionEvent",
     "Event",
     "Inline",
@@ -18,6 +20,7 @@ __all__ = [
     "RuleError",
     "Tap",
     "TapEvent",
+    "make_certificate",
     "parse_rule",
     "parse_rules",
 ]

@@ -6,18 +6,19 @@ no I/O: it is asked about one frame after another and answers with a `Decision`.
 
 from __future__ import annotations
 
-from collections import ChainMap, OrderedDict
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Final, Literal, cast
 
 from jetproof.model.template import Env, Scalar, TemplateError, UnknownVariable, render_text
 from jetproof.targets.tap.index import Index
+from jetproof.targets.tap.requests import Noted, Requests
 from jetproof.targets.tap.subscriptions import Subscriptions
 from jetproof.wire.frames import Err, Frame, Msg, Pub
 from jetproof.wire.rules.changing import CannotChange, changed, made
 from jetproof.wire.rules.model import (
+    Accept,
     Answer,
     Change,
     Cut,
@@ -25,14 +26,16 @@ from jetproof.wire.rules.model import (
     Drop,
     Duplicate,
     Inject,
+    Order,
+    Pause,
+    Refuse,
     Reply,
+    Resume,
     Rule,
     Sender,
 )
-from jetproof.wire.rules.selecting import FrameView, remembered, selects, subject_matches
+from jetproof.wire.rules.selecting import FrameView, remembered, selects
 
-_MAX_REQUESTS: Final = 100_000
-_MAX_LOOK_BACK: Final = 1_000
 _MAX_PROBLEMS: Final = 100
 
 
@@ -54,9 +57,22 @@ class Decision:
     delay: float = 0.0
     reorder: bool = False
     cut: Literal["no", "before", "after"] = "no"
+    orders: list[Order] = field(default_factory=list)
+    """What concerns the tap as a whole."""
+    request: Noted | None = None
+    """The frame is a request, and these rules are about its answers."""
+    aside: bool = False
+    """The request must be one that can be ended later."""
+    blind: bool = False
+    """The request that the frame answers is over."""
     before: list[Made] = field(default_factory=list)
     after: list[Made] = field(default_factory=list)
     rules: list[str] = field(default_factory=list)
+
+    @property
+    def acts(self) -> bool:
+        """Whether a rule did something, so that the frame needs care of its own."""
+        return bool(self.rules)
 
 
 class RuleBook:
@@ -75,8 +91,7 @@ class RuleBook:
         self._index = Index()
         self._given: Env = {}
         self._env: dict[str, Scalar] = {}
-        # By reply subject: the rules whose `answers` took the publish, and what they remember.
-        self._requests: OrderedDict[str, dict[str, Mapping[str, Scalar]]] = OrderedDict()
+        self._requests = Requests(self.subscriptions)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -107,10 +122,10 @@ class RuleBook:
 
     def remove(self, ids: Iterable[str] | None = None) -> None:
         """Takes rules out of force (all of them by default); their counts stay."""
-        for identifier in list(self._rules) if ids is None else ids:
+        ids = tuple(self._rules) if ids is None else tuple(ids)
+        for identifier in ids:
             self._rules.pop(identifier, None)
-            for taken in self._requests.values():
-                taken.pop(identifier, None)
+        self._requests.forget(ids)
         self._index = Index(self._rules.values())
         if not self._rules:
             self._env.clear()
@@ -122,41 +137,50 @@ class RuleBook:
 
     def concerns(self, connection: int, sender: Sender, frame: Msg | Pub) -> bool:
         """Whether `decide` has to be asked about a message."""
-        requests: Iterable[Mapping[str, object]] | None = None
+        requests: tuple[Noted, ...] | None = None
         for entry in self._index.at(sender, frame.op):
             if not entry.may_take(frame.subject, frame.reply):
                 continue
             if not entry.answers:
                 return True
             if requests is None:
-                requests = self._answered(connection, frame)
-            if any(entry.rule.id in taken for taken in requests):
+                requests = self._requests.answered(connection, frame)
+            if any(entry.rule.id in noted.taken for noted in requests):
                 return True
         return False
 
-    def decide(self, connection: int, sender: Sender, frame: Frame) -> Decision | None:
+    def decide(
+        self, connection: int, sender: Sender, frame: Frame, request: Noted | None = None
+    ) -> Decision | None:
         """What is to become of a frame: nothing but passing, if None.
 
-        Rules apply in order, each to what the last one left.
+        Rules apply in order, each to what the last one left. `request` is the one that a server's
+        frame answers, if that is known; else it is guessed from where the frame goes.
         """
         if not self._rules:
             return None
         decision = Decision(frame)
         view = FrameView(sender, frame)
-        requests = self._answered(connection, frame) if sender == "server" else ()
+        requests: tuple[Noted, ...] = ()
+        if sender == "server":
+            requests = (request,) if request else self._requests.answered(connection, frame)
         for rule in self._rules.values():
             if sender == "client" and rule.on.answers is not None:
-                self._note_request(rule, view)
+                self._note_request(rule, view, decision)
                 continue
-            own = self._selected(rule, view, requests)
-            if own is None:
+            answered: Noted | None = None
+            if rule.on.answers is not None:
+                answered = next((noted for noted in requests if rule.id in noted.taken), None)
+                if answered is None:
+                    continue
+            env = self._seen({} if answered is None else answered.taken[rule.id])
+            if not selects(rule.on, view, env):
                 continue
             self.matched[rule.id] += 1
             if not rule.count.takes(self.matched[rule.id], self.fired[rule.id]):
                 continue
-            env = self._seen(own)
             try:
-                done = self._do(rule, connection, decision, view, env)
+                done = self._do(rule, connection, decision, view, answered, env)
             except (CannotChange, TemplateError, UnknownVariable) as error:
                 self._problem(f"rule {rule.id} on {decision.frame.op}: {error}")
                 continue
@@ -169,26 +193,20 @@ class RuleBook:
                 view = FrameView(sender, decision.frame)
             if decision.copies == 0 or decision.cut == "before":
                 break
-        return decision if decision.rules else None
+        return decision if decision.rules or decision.aside else None
+
+    def _may_blind(self, rule: Rule) -> bool:
+        if not isinstance(rule.do, Inject) or not rule.do.blind:
+            return False
+        return not rule.count.is_spent(self.matched[rule.id], self.fired[rule.id])
 
     def _seen(self, own: Mapping[str, Scalar]) -> Env:
         """All variables: a request's own before those remembered before those given."""
         maps = (own, self._env, self._given)
         return ChainMap(*cast("tuple[dict[str, Scalar], ...]", maps))  # which is only read
 
-    def _selected(
-        self, rule: Rule, view: FrameView, requests: Iterable[Mapping[str, Mapping[str, Scalar]]]
-    ) -> Mapping[str, Scalar] | None:
-        """The rule's own variables for this frame, or None if it is not selected."""
-        own: Mapping[str, Scalar] = {}
-        if rule.on.answers is not None:
-            found = next((taken[rule.id] for taken in requests if rule.id in taken), None)
-            if found is None:
-                return None
-            own = found
-        return own if selects(rule.on, view, self._seen(own)) else None
-
-    def _note_request(self, rule: Rule, view: FrameView) -> None:
+    def _note_request(self, rule: Rule, view: FrameView, decision: Decision) -> None:
+        """Remembers a request whose answers the rule is about."""
         frame = view.frame
         if (
             rule.on.answers is not None
@@ -196,36 +214,20 @@ class RuleBook:
             and frame.reply is not None
             and selects(rule.on.answers, view, self._seen({}))
         ):
-            taken = self._requests.setdefault(frame.reply, {})
-            taken[rule.id] = remembered(rule.on.remember, view)
-            self._requests.move_to_end(frame.reply)
-            if len(self._requests) > _MAX_REQUESTS:
-                self._requests.popitem(last=False)
-
-    def _answered(
-        self, connection: int, frame: Frame
-    ) -> tuple[Mapping[str, Mapping[str, Scalar]], ...]:
-        """The noted requests that this frame may be a reply to, the likeliest first."""
-        if not self._requests or not isinstance(frame, Msg):
-            return ()
-        exact = self._requests.get(frame.subject)
-        if exact is not None:
-            return (exact,)
-        # A message that a consumer hands out carries the stream's subject: only the subscription
-        # tells whose request it answers.
-        inbox = self.subscriptions.subject(connection, frame.sid)
-        if inbox is None or subject_matches(inbox, frame.subject):
-            return ()
-        if inbox in self._requests:
-            return (self._requests[inbox],)
-        return tuple(
-            taken
-            for reply, taken in islice(reversed(self._requests.items()), _MAX_LOOK_BACK)
-            if subject_matches(inbox, reply)
-        )
+            own = remembered(rule.on.remember, view)
+            self._requests.note(frame.reply, rule.id, own)
+            decision.request = decision.request or Noted(frame.reply)
+            decision.request.taken[rule.id] = own
+            decision.aside = decision.aside or self._may_blind(rule)
 
     def _do(
-        self, rule: Rule, connection: int, decision: Decision, view: FrameView, env: Env
+        self,
+        rule: Rule,
+        connection: int,
+        decision: Decision,
+        view: FrameView,
+        answered: Noted | None,
+        env: Env,
     ) -> bool:
         """Carries one action out on the decision; whether anything came of it."""
         match rule.do:
@@ -233,8 +235,11 @@ class RuleBook:
                 decision.copies = 0
             case Duplicate():
                 decision.copies += 1
-            case Cut(after):
+            case Cut(after, refuse):
                 decision.cut = "after" if after else "before"
+                decision.orders.extend(() if refuse is None else (refuse,))
+            case Refuse() | Accept() | Pause() | Resume():
+                decision.orders.append(rule.do)
             case Delay(seconds, reorder):
                 decision.delay += seconds
                 decision.reorder = decision.reorder or reorder
@@ -246,24 +251,46 @@ class RuleBook:
             case Answer(replies, passes):
                 if not isinstance(view.frame, Pub) or view.frame.reply is None:
                     return False
-                answers = [self._made(rule, connection, view, item, env) for item in replies]
+                answers = [self._made(rule, connection, view, item, None, env) for item in replies]
                 reached = [item for item in answers if item is not None]
                 if not reached:
                     return False
                 decision.after.extend(reached)
                 if not passes:
                     decision.copies = 0
-            case Inject(message, before):
-                item = self._made(rule, connection, view, message, env)
+            case Inject(message, before, blind):
+                item = self._made(rule, connection, view, message, answered, env)
                 if item is None:
                     return False
                 (decision.before if before else decision.after).append(item)
+                if blind and isinstance(view.frame, Pub):
+                    decision.copies = 0  # a request that the server never saw is not answered
+                decision.blind = decision.blind or blind
             case _:
                 pass
         return True
 
+    def compose(self, message: Reply, connection: int) -> Made:
+        """A message to whoever listens, the client of this connection first; ValueError if none."""
+        env = self._seen({})
+        if message.error is not None:
+            return Made(connection, made(message, "", "", env), None)
+        subject = message.to if message.subject is None else message.subject
+        to = render_text(subject if message.to is None else message.to, env)
+        found = self.subscriptions.find(connection, to)
+        if found is None:
+            raise ValueError(f"no subscription takes a message on {to or 'no subject'}")
+        connection, sid = found
+        return Made(connection, made(message, render_text(subject, env), sid, env), None)
+
     def _made(
-        self, rule: Rule, connection: int, view: FrameView, reply: Reply, env: Env
+        self,
+        rule: Rule,
+        connection: int,
+        view: FrameView,
+        reply: Reply,
+        answered: Noted | None,
+        env: Env,
     ) -> Made | None:
         if reply.error is not None:
             return Made(connection, made(reply, "", "", env), rule.id)
@@ -275,6 +302,8 @@ class RuleBook:
             subject = frame.reply
         elif isinstance(frame, Msg):
             subject = frame.subject
+            if reply.status is not None and answered is not None:
+                subject = answered.reply  # a status goes to the inbox, also beside a message
         to = subject if reply.to is None else render_text(reply.to, env)
         if isinstance(frame, Msg) and reply.subject is None and reply.to is None:
             sid = frame.sid

@@ -26,7 +26,7 @@ class Lane:
         self._queue: deque[tuple[float, bytes | None]] = deque()
         self._held = 0
         self._full = False
-        self._paused = False
+        self._paused: set[str] = set()
         self._reason = ""
         self._timer: asyncio.TimerHandle | None = None
         self._beside: set[asyncio.TimerHandle] = set()
@@ -43,18 +43,19 @@ class Lane:
         else:
             self._target.send(data)
 
-    def pause(self) -> None:
-        """Holds everything from now on."""
-        self._paused = True
+    def pause(self, why: str) -> None:
+        """Holds everything from now on; every reason counts."""
+        self._paused.add(why)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def resume(self) -> None:
-        """Lets go what was held, and what is not delayed besides."""
-        if self._paused:
-            self._paused = False
-            self._leave()
+    def resume(self, why: str) -> None:
+        """Lets go what was held for this reason, and is not delayed besides."""
+        if why in self._paused:
+            self._paused.discard(why)
+            if not self._paused:
+                self._leave()
 
     def close(self, reason: str) -> None:
         """Closes the far end once everything before has left."""

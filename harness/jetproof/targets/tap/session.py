@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import ssl
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Final, Literal, Protocol
 
+from jetproof.targets.tap.aside import Aside, Request
 from jetproof.targets.tap.book import Decision, Made, RuleBook
 from jetproof.targets.tap.events import ConnectionEvent, TapEvent
 from jetproof.targets.tap.lane import Lane
 from jetproof.targets.tap.record import Record
+from jetproof.targets.tap.requests import Noted
 from jetproof.wire.codec import Parser, Part, encode
-from jetproof.wire.frames import Frame, Info, Msg, Pub, Raw
+from jetproof.wire.frames import Frame, Info, Msg, Pub, Raw, Unsub
 from jetproof.wire.link import Link
 from jetproof.wire.rules.model import Sender
 
@@ -36,6 +39,8 @@ class Owner(Protocol):
     book: RuleBook
     record: Record
     inline: Inline | None
+    tls: ssl.SSLContext | None
+    """Clients are to speak TLS with the tap."""
 
     def client_came(self, session: Session) -> None:
         """The client is there, and waits for a server."""
@@ -71,6 +76,9 @@ class Session:
         self._book = owner.book
         self._record = owner.record
         self._inline = owner.inline
+        self._tls = owner.tls
+        self._securing: asyncio.Task[None] | None = None
+        self._aside = Aside(number, owner.book.subscriptions)
         self._joined = False
         self._cut = False
         self.client = Link(
@@ -138,17 +146,20 @@ class Session:
 
     async def wait_gone(self) -> None:
         """Waits until both sockets are closed."""
+        if self._securing is not None:
+            self._securing.cancel()
+            await asyncio.gather(self._securing, return_exceptions=True)
         for link in (self.client, self.server):
             if not link.gone:
                 await link.wait_gone()
 
     def pause(self) -> None:
         """Holds what the server says from now on."""
-        self._from_server.lane.pause()
+        self._from_server.lane.pause("a pause")
 
     def resume(self) -> None:
         """Lets the client have what was held."""
-        self._from_server.lane.resume()
+        self._from_server.lane.resume("a pause")
 
     def deliver(self, made: Made) -> None:
         """Sends a frame of the tap's own to this client, in its turn."""
@@ -200,10 +211,10 @@ class Session:
     @property
     def _acts(self) -> bool:
         """Whether something may become of a frame besides passing."""
-        return self._inline is not None or self._book.active
+        return self._inline is not None or self._book.active or bool(self._aside)
 
     def _streams(self, sender: Sender, op: str, subject: str, reply: str | None) -> bool:
-        if self._inline is not None:
+        if self._inline is not None or (sender == "server" and self._aside):
             return False
         return not self._book.may_touch(sender, op, subject, reply)
 
@@ -211,7 +222,8 @@ class Session:
         """Passes on what came, in one piece as far as nothing is done to it."""
         at = monotonic()
         acts, wanted = self._acts, self._record.wanted
-        book, inline = self._book, self._inline is not None
+        book = self._book
+        all_of_them = self._inline is not None or (way.sender == "server" and bool(self._aside))
         sender, number, add = way.sender, self.number, self._record.add
         out: list[bytes] = []
         for item in items:
@@ -220,7 +232,7 @@ class Session:
                 if item.frame is not None:
                     self._note_long(way, item.frame, item.omitted, at)
             elif (type(item) is Msg or type(item) is Pub) and not (
-                acts and (inline or book.concerns(number, sender, item))
+                acts and (all_of_them or book.concerns(number, sender, item))
             ):
                 out.append(item.raw)
                 if type(item) is Msg:
@@ -250,42 +262,90 @@ class Session:
 
     def _frame(self, way: _Way, frame: Frame, at: float, out: list[bytes]) -> None:
         """Decides what becomes of a frame; what passes as it is goes to the end of `out`."""
-        arrived, sender = frame, way.sender
+        sender = way.sender
+        request: Request | None = None
+        if isinstance(frame, Msg) and sender == "server" and self._aside.knows(frame):
+            request = self._aside.request(frame)
+            shown = None if request is None else self._aside.shown(frame, request)
+            if shown is None:  # it answers a request that is over
+                self._add(sender, frame, at, ())
+                return
+            frame = shown
+        arrived = frame
         if isinstance(frame, Info) and any(key in frame.data for key in _OTHER_SERVERS):
             # A client that learns of other addresses would reconnect past the tap.
             data = {key: value for key, value in frame.data.items() if key not in _OTHER_SERVERS}
             frame = replace(frame, data=data)
+        if isinstance(frame, Info) and self._tls is not None:
+            frame = replace(frame, data={**frame.data, "tls_required": True})
         if self._inline is not None:
             kept = self._inline.passes(self.number, sender, frame)
             if kept is None:
                 self._add(sender, arrived, at, ())
                 return
             frame = kept
-        subscriptions = self._book.subscriptions
         if sender == "client":
-            subscriptions.note(self.number, frame)
-        decision = self._book.decide(self.number, sender, frame)
-        if decision is None:
-            if sender == "server":
-                subscriptions.note(self.number, frame)
-            self._add(sender, arrived, at, (frame,))
-            out.append(encode(frame))
-            return
+            self._note_wish(frame)
+        noted = None if request is None else request.noted
+        decision = self._book.decide(self.number, sender, frame, noted) or Decision(frame)
         passed: tuple[Frame, ...] = ()
         if decision.cut != "before":
             passed = (decision.frame,) * decision.copies
         if sender == "server" and passed:
-            subscriptions.note(self.number, decision.frame)
-        self._add(sender, arrived, at, passed, tuple(decision.rules))
-        _send(way.lane, out)
-        self._carry_out(way, decision, passed)
+            self._book.subscriptions.note(self.number, decision.frame)
+        if decision.aside:
+            passed = tuple(self._sent_aside(passed, decision.request))
+        same = passed == (arrived,)
+        self._add(sender, arrived, at, None if same else passed, tuple(decision.rules))
+        if decision.acts:
+            _send(way.lane, out)
+            self._carry_out(way, decision, passed)
+            if decision.blind and request is not None:
+                self._end(request)
+        else:
+            out.extend(map(encode, passed))
+        if isinstance(frame, Info) and self._tls is not None and self._securing is None:
+            _send(way.lane, out)
+            self._securing = asyncio.ensure_future(self._secure(self._tls))
+
+    async def _secure(self, context: ssl.SSLContext) -> None:
+        """Goes over to TLS with the client, which was told to by INFO."""
+        transport = self.client.transport
+        if transport is None or transport.is_closing():
+            return
+        transport.pause_reading()
+        self._from_server.lane.pause("TLS")
+        loop = asyncio.get_running_loop()
+        try:
+            secured = await loop.start_tls(transport, self.client, context, server_side=True)
+        except (OSError, asyncio.CancelledError) as error:  # an ssl.SSLError is an OSError
+            self.client.connection_lost(ConnectionError(f"no TLS with the client: {error}"))
+            return
+        self.client.transport = secured
+        self._from_server.lane.resume("TLS")
+
+    def _note_wish(self, frame: Frame) -> None:
+        """Learns what the client listens to; it may have stopped to listen to some answers."""
+        self._book.subscriptions.note(self.number, frame)
+        if self._aside and isinstance(frame, Unsub):
+            for request in self._aside.unheard():
+                self._end(request)
+
+    def _sent_aside(self, frames: tuple[Frame, ...], noted: Noted | None) -> Iterator[Frame]:
+        for frame in frames:
+            instead = self._aside.take(frame, noted) if isinstance(frame, Pub) else None
+            yield from (frame,) if instead is None else instead
+
+    def _end(self, request: Request) -> None:
+        """The server shall drop a request of the client's."""
+        self.forward(self._aside.end(request))
 
     def _add(
         self,
         sender: Sender,
         frame: Frame,
         at: float,
-        passed: tuple[Frame, ...],
+        passed: tuple[Frame, ...] | None = None,
         rules: tuple[str, ...] = (),
     ) -> None:
         if self._record.wanted:

@@ -9,11 +9,14 @@ from jetproof.wire.headers import to_text
 from jetproof.wire.rules.selecting import subject_matches
 
 
-class _Entry:
-    __slots__ = ("limit", "received", "subject")
+class Subscription:
+    """What a client asked for with SUB, and how much of it came."""
 
-    def __init__(self, subject: str) -> None:
+    __slots__ = ("limit", "received", "sid", "subject")
+
+    def __init__(self, subject: str, sid: str) -> None:
         self.subject = subject
+        self.sid = sid
         self.received = 0
         self.limit: int | None = None
 
@@ -22,7 +25,7 @@ class Subscriptions:
     """By connection and sid, from the SUB, UNSUB and MSG frames that go by."""
 
     def __init__(self) -> None:
-        self._entries: dict[int, dict[str, _Entry]] = {}
+        self._entries: dict[int, dict[str, Subscription]] = {}
 
     def note(self, connection: int, frame: Frame) -> None:
         """Learns from a frame of either side."""
@@ -30,7 +33,9 @@ class Subscriptions:
         if kind is Msg:
             self.delivered(connection, frame.sid)  # type: ignore[union-attr]
         elif isinstance(frame, Sub):
-            self._entries.setdefault(connection, {})[frame.sid] = _Entry(frame.subject)
+            self._entries.setdefault(connection, {})[frame.sid] = Subscription(
+                frame.subject, frame.sid
+            )
         elif isinstance(frame, Unsub):
             entry = self._entries.get(connection, {}).get(frame.sid)
             if entry is not None:
@@ -51,7 +56,7 @@ class Subscriptions:
         for sid, count in counts:
             self.delivered(connection, to_text(sid), count)
 
-    def _expire(self, connection: int, sid: str, entry: _Entry) -> None:
+    def _expire(self, connection: int, sid: str, entry: Subscription) -> None:
         if entry.limit is not None and entry.received >= entry.limit:
             del self._entries[connection][sid]
 
@@ -67,7 +72,14 @@ class Subscriptions:
     def find(self, connection: int, subject: str) -> tuple[int, str] | None:
         """(connection, sid) that takes a message on this subject, own connection first."""
         for number in (connection, *(other for other in self._entries if other != connection)):
-            for sid, entry in self._entries.get(number, {}).items():
-                if subject_matches(entry.subject, subject):
-                    return number, sid
+            found = self.find_own(number, subject)
+            if found is not None:
+                return number, found.sid
+        return None
+
+    def find_own(self, connection: int, subject: str) -> Subscription | None:
+        """The subscription of one connection that takes a message on this subject."""
+        for entry in self._entries.get(connection, {}).values():
+            if subject_matches(entry.subject, subject):
+                return entry
         return None

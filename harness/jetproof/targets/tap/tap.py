@@ -12,20 +12,23 @@ other servers are taken out of INFO, so that clients stay on the tap.
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from jetproof.errors import JetproofError
 from jetproof.model.template import Env
 from jetproof.targets.tap.book import Decision, Made, RuleBook
 from jetproof.targets.tap.events import Event, TapEvent
+from jetproof.targets.tap.listening import Listener
 from jetproof.targets.tap.record import Record, one_by_one
 from jetproof.targets.tap.session import Inline, Session
+from jetproof.targets.tap.spell import Spell
 from jetproof.wire.errors import WireTimeout
 from jetproof.wire.frames import Frame
-from jetproof.wire.rules import Rule, parse_rules
+from jetproof.wire.rules import Rule, parse_message, parse_rules
+from jetproof.wire.rules.model import Accept, Pause, Refuse, Reply, Resume
 
 RuleLike = Rule | Mapping[str, Any]
 
@@ -49,43 +52,35 @@ class Tap:
         port: int = 0,
         connect_timeout: float = 5.0,
         inline: Inline | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         """`on_frame` sees every frame of both directions; `port` 0 takes a free one.
 
         `inline` is asked about every frame before the rules are, and may keep it.
+        With `tls`, clients speak TLS with the tap, and the tap plainly with the server; without,
+        TLS that client and server speak passes as bytes, and no rule can see a frame of it.
         """
         self.upstream = (upstream_host, upstream_port)
-        self.host = host
-        self.port = port
         self.opened = 0
         self.refused = 0
         self.failed = 0
         self._connect_timeout = connect_timeout
         self.inline = inline
+        self.tls = tls
         self.book = RuleBook()
         self.record = Record()
-        self._refusing = False
+        self._refusal = Spell(lambda on: None if on else self._listener.start())
+        self._pause = Spell(self._set_pause)
         self._sessions: dict[int, Session] = {}
         self._connecting: set[asyncio.Task[None]] = set()
-        self._server: asyncio.Server | None = None
+        self._listener = Listener(host, port, lambda: self._new_session().client)
         self._news = asyncio.Event()
         self.add_rules(rules)
         if on_frame is not None:
             self.on_event(_frames_only(on_frame))
 
     async def __aenter__(self) -> Self:
-        loop = asyncio.get_running_loop()
-        try:
-            self._server = await loop.create_server(
-                lambda: self._new_session().client, self.host, self.port
-            )
-        except OSError as error:
-            raise JetproofError(
-                f"the tap cannot listen on {self.host}:{self.port}: {error}",
-                phase="start",
-                hint="choose another port, or 0 for a free one",
-            ) from error
-        self.port = self._server.sockets[0].getsockname()[1]
+        await self._listener.open()
         return self
 
     async def __aexit__(
@@ -94,8 +89,9 @@ class Tap:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._server is not None:
-            self._server.close()
+        self._refusal.stop()
+        self._pause.stop()
+        await self._listener.close()
         for task in self._connecting:
             task.cancel()
         await asyncio.gather(*self._connecting, return_exceptions=True)
@@ -104,6 +100,14 @@ class Tap:
             session.abort("the tap was closed")
         for session in sessions:
             await session.wait_gone()
+
+    @property
+    def host(self) -> str:
+        return self._listener.host
+
+    @property
+    def port(self) -> int:
+        return self._listener.port
 
     @property
     def url(self) -> str:
@@ -187,9 +191,40 @@ class Tap:
         if session is not None:
             session.forward(frame)
 
-    def refuse(self, refusing: bool = True) -> None:
-        """From now on new clients are turned away before INFO, or taken again."""
-        self._refusing = refusing
+    def inject(self, message: Reply | Mapping[str, Any], connection: int | None = None) -> None:
+        """Sends a message of the tap's own, in the form of `inject` in a rule, which needs `subject`.
+
+        It goes to whoever listens, the given client first (else the last that came). ValueError if
+        nobody does, RuleError if it cannot be read.
+        """
+        reply = message if isinstance(message, Reply) else parse_message(message)
+        number = connection if connection is not None else max(self._sessions, default=0)
+        self.deliver(self.book.compose(reply, number))
+        self.record.flush()
+
+    def refuse(
+        self, refusing: bool = True, *, seconds: float | None = None, deaf: bool = False
+    ) -> None:
+        """From now on new clients are turned away before INFO, or taken again.
+
+        Taken again by itself after `seconds`, if given. `deaf`: nobody listens, so that clients
+        cannot even connect; such attempts are not seen.
+        """
+        self._refusal.change(refusing, seconds)
+        if refusing and deaf:
+            self._listener.stop()
+
+    def accept(self) -> None:
+        """New clients are taken again."""
+        self.refuse(False)
+
+    def pause(self, seconds: float | None = None) -> None:
+        """Holds all that the server says, to these clients and those to come, until `resume`."""
+        self._pause.change(True, seconds)
+
+    def resume(self) -> None:
+        """Lets go what was held since `pause`."""
+        self._pause.change(False)
 
     def cut(self, connections: Iterable[int] | None = None) -> None:
         """Closes both ends of these connections, or of all."""
@@ -210,7 +245,7 @@ class Tap:
     # What sessions ask for
 
     def client_came(self, session: Session) -> None:
-        if self._refusing:
+        if self._refusal.on:
             self.refused += 1
             session.tell("refused")
             session.abort("the tap refuses connections")
@@ -229,12 +264,31 @@ class Tap:
 
     def rules_fired(self, decision: Decision) -> None:
         self._news.set()
+        for order in decision.orders:
+            match order:
+                case Refuse(seconds, deaf):
+                    self.refuse(seconds=seconds, deaf=deaf)
+                case Accept():
+                    self.accept()
+                case Pause(seconds):
+                    self.pause(seconds)
+                case Resume():
+                    self.resume()
 
     def _new_session(self) -> Session:
         self.opened += 1
         session = Session(self.opened, self)
+        if self._pause.on:
+            session.pause()
         self._sessions[session.number] = session
         return session
+
+    def _set_pause(self, on: bool) -> None:
+        for session in tuple(self._sessions.values()):
+            if on:
+                session.pause()
+            else:
+                session.resume()
 
     async def _connect(self, session: Session) -> None:
         reason = await session.connect(*self.upstream, self._connect_timeout)

@@ -11,6 +11,6 @@ tells whether a frame is meant, `changing` makes the changed frame. All of it is
 
 from jetproof.wire.rules.basics import RuleError
 from jetproof.wire.rules.model import Rule
-from jetproof.wire.rules.reading import parse_rule, parse_rules
+from jetproof.wire.rules.reading import parse_message, parse_rule, parse_rules
 
-__all__ = ["Rule", "RuleError", "parse_rule", "parse_rules"]
+__all__ = ["Rule", "RuleError", "parse_message", "parse_rule", "parse_rules"]

@@ -57,6 +57,12 @@ class Count:
             return number % self.every == 0
         return self.after is None or number > self.after
 
+    def is_spent(self, number: int, fired: int) -> bool:
+        """Whether no frame will be taken any more, after `number` were selected."""
+        if self.times is not None and fired >= self.times:
+            return True
+        return self.nth is not None and number >= self.nth
+
 
 @dataclass(frozen=True, slots=True)
 class Remove:
@@ -110,10 +116,43 @@ class Duplicate:
 
 
 @dataclass(frozen=True, slots=True)
+class Refuse:
+    """New connections are refused, for a time or until they are accepted again.
+
+    They are closed as soon as they are made, before INFO; `deaf`: nobody listens at all.
+    """
+
+    seconds: float | None = None
+    deaf: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """New connections are accepted again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """All that the server says is held, for a time or until it is resumed."""
+
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """What was held of the server is let go, and what it says from now on."""
+
+
+Order = Refuse | Accept | Pause | Resume
+
+
+@dataclass(frozen=True, slots=True)
 class Cut:
     """Both ends of the connection are closed, before or after the frame is passed on."""
 
     after: bool = False
+    refuse: Refuse | None = None
+    """New connections are refused from then on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +211,11 @@ class Inject:
 
     message: Reply
     before: bool = False
+    blind: bool = False
+    """With it the request is over: the server's further answers to it are kept from the client."""
 
 
-Action = Pass | Drop | Duplicate | Cut | Delay | Change | Answer | Inject
+Action = Pass | Drop | Duplicate | Cut | Delay | Change | Answer | Inject | Order
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,10 @@ A rule in full:
     remember: {name: source}        source: subject, reply, status, payload, header.Name, json.path;
                                     later rules and frames may say $name
     do: drop | cut | duplicate | pass
-      | {cut: before | after}
+      | {cut: before | after} | {cut: {place: after, refuse: 2s | true, deaf: true}}
+      | refuse | {refuse: 2s} | {refuse: {for: 2s, deaf: true}} | accept
+            new connections are closed at once; deaf: nobody listens; without a time until accepted
+      | pause | {pause: 2s} | resume                   all that the server says is held
       | {delay: 200ms} | {delay: {by: 200ms, reorder: true}}
       | {change: {subject, reply, headers, status, description, json, payload}}
             reply, status: value or {remove: true}; headers: null takes the block away
@@ -28,6 +31,8 @@ A rule in full:
                         | {rename: Name}}
       | {answer: message | [messages], pass: true}     to a publish with a reply subject
       | {inject: message, place: before | after}       to the client (after, unless said)
+      | {inject: message, blind: true}                 and the request that was answered is over:
+            nothing more that the server says to it reaches the client
     message: {subject, to, reply, headers: {Name: value | [values]}, status, description,
               json: document | payload: text}, or {error: text} for a -ERR
 """
@@ -40,7 +45,7 @@ from typing import Any, Final
 
 from jetproof.model.matcher import Matcher
 from jetproof.wire.rules.basics import Path, RuleError
-from jetproof.wire.rules.model import Answer, Count, Rule, Selector, Sender, Wildcard
+from jetproof.wire.rules.model import Answer, Count, Inject, Reply, Rule, Selector, Sender, Wildcard
 from jetproof.wire.rules.reading_do import ABOUT_MESSAGES, ActionReader
 
 _Remember = tuple[tuple[str, str], ...]
@@ -86,6 +91,19 @@ def parse_rules(raw: Sequence[object]) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules if rule is not None)
 
 
+def parse_message(raw: object) -> Reply:
+    """A message as `inject` takes it; RuleError with all that is wrong."""
+    reader = _RuleReader()
+    message = reader.message(raw, ())
+    if reader.mistakes:
+        raise RuleError(reader.mistakes)
+    return message
+
+
+def _about_requests(selector: Selector) -> bool:
+    return selector.answers is not None or (bool(selector.ops) and selector.ops <= {"PUB", "HPUB"})
+
+
 class _RuleReader(ActionReader):
     """Reads whole rules."""
 
@@ -106,6 +124,8 @@ class _RuleReader(ActionReader):
         remember = self.remember(given.get("remember", {}), (*path, "remember"))
         if isinstance(action, Answer) and selector.sender == "server":
             self.wrong((*path, "do", "answer"), "only a client's publish can be answered")
+        if isinstance(action, Inject) and action.blind and not _about_requests(selector):
+            self.wrong((*path, "do", "blind"), "only with a publish, or with answers to one")
         if len(self.mistakes) > before or action is None:
             return None
         return Rule(str(given.get("id", default_id)), selector, action, count, remember)

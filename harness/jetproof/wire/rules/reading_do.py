@@ -9,6 +9,7 @@ from typing import Any, Final
 from jetproof.model.template import Value
 from jetproof.wire.rules.basics import Path, Reader
 from jetproof.wire.rules.model import (
+    Accept,
     Action,
     Add,
     Answer,
@@ -20,11 +21,14 @@ from jetproof.wire.rules.model import (
     Edit,
     Inject,
     Pass,
+    Pause,
     Plus,
     Put,
+    Refuse,
     Remove,
     Rename,
     Reply,
+    Resume,
 )
 
 ABOUT_MESSAGES: Final = frozenset(
@@ -32,34 +36,45 @@ ABOUT_MESSAGES: Final = frozenset(
 )
 _MESSAGE: Final = frozenset({*ABOUT_MESSAGES, "to", "error"})
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s)")
+_SIMPLE: Final[Mapping[str, Action]] = {
+    "drop": Drop(),
+    "cut": Cut(),
+    "duplicate": Duplicate(),
+    "pass": Pass(),
+    "refuse": Refuse(),
+    "accept": Accept(),
+    "pause": Pause(),
+    "resume": Resume(),
+}
+_KINDS: Final = ("delay", "cut", "refuse", "pause", "change", "answer", "inject")
+_BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
+    "answer": ("pass",),
+    "inject": ("place", "blind"),
+}
 
 
 class ActionReader(Reader):
     """Reads actions."""
 
     def action(self, raw: object, path: Path) -> Action | None:
-        simple: Mapping[str, Action] = {
-            "drop": Drop(),
-            "cut": Cut(),
-            "duplicate": Duplicate(),
-            "pass": Pass(),
-        }
-        kinds = ("delay", "cut", "change", "answer", "inject")
-        if isinstance(raw, str) and raw in simple:
-            return simple[raw]
-        kind = next((kind for kind in kinds if isinstance(raw, Mapping) and kind in raw), None)
+        if isinstance(raw, str) and raw in _SIMPLE:
+            return _SIMPLE[raw]
+        kind = next((kind for kind in _KINDS if isinstance(raw, Mapping) and kind in raw), None)
         if kind is None:
-            known = ", ".join((*simple, *(f"{{{kind}: ...}}" for kind in kinds if kind != "cut")))
-            self.wrong(path, f"{raw!r} is no action; there are: {known}")
+            known = (*_SIMPLE, *(f"{{{kind}: ...}}" for kind in _KINDS if kind not in _SIMPLE))
+            self.wrong(path, f"{raw!r} is no action; there are: {', '.join(known)}")
             return None
-        extra = {"answer": ("answer", "pass"), "inject": ("inject", "place")}.get(kind, (kind,))
-        given = self.mapping(raw, path, extra)
+        given = self.mapping(raw, path, (kind, *_BESIDES.get(kind, ())))
         inner = (*path, kind)
         match kind:
             case "delay":
                 return self.delay(given["delay"], inner)
             case "cut":
-                return Cut(after=self.choice(given["cut"], ("before", "after"), inner) == "after")
+                return self.cut(given["cut"], inner)
+            case "refuse":
+                return self.refuse(given["refuse"], inner)
+            case "pause":
+                return Pause(self.duration(given["pause"], inner))
             case "change":
                 return self.change(given["change"], inner)
             case "answer":
@@ -68,17 +83,46 @@ class ActionReader(Reader):
                 place = self.choice(
                     given.get("place", "after"), ("before", "after"), (*path, "place")
                 )
-                return Inject(self.message(given["inject"], inner), before=place == "before")
+                return Inject(
+                    self.message(given["inject"], inner),
+                    before=place == "before",
+                    blind=self.flag(given, "blind", path),
+                )
+
+    def duration(self, raw: object, path: Path) -> float:
+        found = _DURATION.fullmatch(str(raw))
+        if found is None:
+            self.wrong(path, f"{raw!r} is not a duration such as 200ms or 1.5s")
+            return 0
+        return float(found[1]) * (0.001 if found[2] == "ms" else 1)
 
     def delay(self, raw: object, path: Path) -> Delay:
         given = raw if isinstance(raw, Mapping) else {"by": raw}
         given = self.mapping(given, path, ("by", "reorder"))
-        found = _DURATION.fullmatch(str(given.get("by")))
-        if found is None:
-            self.wrong(path, f"{given.get('by')!r} is not a duration such as 200ms or 1.5s")
-            return Delay(0)
-        seconds = float(found[1]) * (0.001 if found[2] == "ms" else 1)
+        seconds = self.duration(given.get("by"), path)
         return Delay(seconds, reorder=self.flag(given, "reorder", path))
+
+    def cut(self, raw: object, path: Path) -> Cut:
+        if not isinstance(raw, Mapping):
+            return Cut(after=self.choice(raw, ("before", "after"), path) == "after")
+        given = self.mapping(raw, path, ("place", "refuse", "deaf"))
+        place = self.choice(given.get("place", "before"), ("before", "after"), (*path, "place"))
+        deaf = self.flag(given, "deaf", path)
+        refuse = None
+        if given.get("refuse") is True:
+            refuse = Refuse(None, deaf)
+        elif "refuse" in given:
+            refuse = Refuse(self.duration(given["refuse"], (*path, "refuse")), deaf)
+        elif deaf:
+            self.wrong((*path, "deaf"), "only with refuse")
+        return Cut(after=place == "after", refuse=refuse)
+
+    def refuse(self, raw: object, path: Path) -> Refuse:
+        if not isinstance(raw, Mapping):
+            return Refuse(self.duration(raw, path))
+        given = self.mapping(raw, path, ("for", "deaf"))
+        seconds = self.duration(given["for"], (*path, "for")) if "for" in given else None
+        return Refuse(seconds, self.flag(given, "deaf", path))
 
     def change(self, raw: object, path: Path) -> Change:
         given = self.mapping(raw, path, ABOUT_MESSAGES)
