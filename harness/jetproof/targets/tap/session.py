@@ -7,13 +7,13 @@ import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 from jetproof.targets.tap.aside import Aside, Request
-from jetproof.targets.tap.book import Decision, Made, RuleBook
+from jetproof.targets.tap.book import Decision, Made
 from jetproof.targets.tap.events import ConnectionEvent, TapEvent
 from jetproof.targets.tap.lane import Lane
-from jetproof.targets.tap.record import Record
+from jetproof.targets.tap.owner import Owner
 from jetproof.targets.tap.requests import Noted
 from jetproof.wire.codec import Parser, Part, encode
 from jetproof.wire.frames import Frame, Info, Msg, Pub, Raw, Unsub
@@ -21,38 +21,6 @@ from jetproof.wire.link import Link
 from jetproof.wire.rules.model import Sender
 
 _OTHER_SERVERS: Final = ("connect_urls", "ws_connect_urls")
-
-
-class Inline(Protocol):
-    """What takes part in the exchange itself, before the rules see a frame: the reference layer."""
-
-    def passes(self, connection: int, sender: Sender, frame: Frame) -> Frame | None:
-        """The frame to pass on, another in its place, or None to keep it."""
-
-    def gone(self, connection: int) -> None:
-        """The client of this connection is no more."""
-
-
-class Owner(Protocol):
-    """What a session needs of its tap."""
-
-    book: RuleBook
-    record: Record
-    inline: Inline | None
-    tls: ssl.SSLContext | None
-    """Clients are to speak TLS with the tap."""
-
-    def client_came(self, session: Session) -> None:
-        """The client is there, and waits for a server."""
-
-    def client_left(self, session: Session) -> None:
-        """Both ends are closed."""
-
-    def deliver(self, made: Made) -> None:
-        """Sends a frame of the tap's own."""
-
-    def rules_fired(self, decision: Decision) -> None:
-        """Rules did something to a frame, or ask for something that concerns the whole tap."""
 
 
 @dataclass(slots=True)

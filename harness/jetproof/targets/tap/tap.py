@@ -22,8 +22,9 @@ from jetproof.model.template import Env
 from jetproof.targets.tap.book import Decision, Made, RuleBook
 from jetproof.targets.tap.events import Event, TapEvent
 from jetproof.targets.tap.listening import Listener
+from jetproof.targets.tap.owner import Inline
 from jetproof.targets.tap.record import Record, one_by_one
-from jetproof.targets.tap.session import Inline, Session
+from jetproof.targets.tap.session import Session
 from jetproof.targets.tap.spell import Spell
 from jetproof.wire.errors import WireTimeout
 from jetproof.wire.frames import Frame
