@@ -141,7 +141,11 @@ async def tap(play: Play, step: steps.TapStep) -> None:
         case "refuse":
             tap.refuse()
         case "accept":
-            tap.refuse(False)
+            tap.accept()
+        case "pause":
+            tap.pause()
+        case "resume":
+            tap.resume()
         case verb:
             raise JetproofError(f"the tap cannot {verb}", phase="play")
 
