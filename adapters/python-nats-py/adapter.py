@@ -15,12 +15,20 @@ import nats
 from nats.js import api
 
 VERSION = metadata.version("nats-py")
-encoded = base64.b64encode
 decoded = base64.b64decode
 
 
 class Unsupported(Exception):
     """The library has no call for what was asked."""
+
+
+class NotOpen(Exception):
+    """Nothing has that name: its opening failed, or was never asked for."""
+
+
+class Names(dict):
+    def __missing__(self, name):
+        raise NotOpen(name)
 
 
 @dataclass
@@ -36,21 +44,14 @@ class Adapter:
 
     def __init__(self):
         self._nc = self._js = None
-        self._named = {}
-        self._messages = {}
+        self._named, self._consumers, self._messages = Names(), Names(), Names()
         self._names = (f"m{number}" for number in itertools.count(1))
 
     async def hello(self, protocol):
-        return {
-            "protocol": 1,
-            "library": "nats-py",
-            "version": VERSION,
-            "language": "python",
-            "runtime": f"{platform.python_implementation()} {platform.python_version()}",
-            "parts": {"nats-py": VERSION},
-            "capabilities": [op for op in OPERATIONS if op != "hello"],
-            "claims": {},
-        }
+        runtime = f"{platform.python_implementation()} {platform.python_version()}"
+        told = {"protocol": 1, "library": "nats-py", "version": VERSION, "language": "python"}
+        told |= {"runtime": runtime, "parts": {"nats-py": VERSION}, "claims": {}}
+        return told | {"capabilities": [op for op in OPERATIONS if op != "hello"]}
 
     async def connect(
         self, url, tls_ca=None, reconnect_wait_ms=None, max_reconnects=None, timeout_ms=None, **more
@@ -67,8 +68,8 @@ class Adapter:
         if self._nc is not None:
             await self._nc.close()
         self._nc = self._js = None
-        self._named.clear()
-        self._messages.clear()
+        for names in (self._named, self._consumers, self._messages):
+            names.clear()
 
     async def publish(
         self, subject, data="", headers=None, expect_stream=None, ttl_ms=None, timeout_ms=None
@@ -83,11 +84,9 @@ class Adapter:
         return {"ack": ack | {name: str(ack[name]) for name in ("seq", "count") if name in ack}}
 
     async def direct_get(self, stream, seq=None, last_by_subject=None, next_by_subject=None):
-        options = given(seq=seq and int(seq), subject=last_by_subject)
-        if next_by_subject is not None:
-            options |= {"subject": next_by_subject, "next": True}
-        found = await called(self._js.get_msg, stream, direct=True, **options)
-        return {"message": stored(found)}
+        options = given(seq=seq and int(seq), subject=last_by_subject or next_by_subject)
+        options |= {"next": True} if next_by_subject is not None else {}
+        return {"message": stored(await called(self._js.get_msg, stream, direct=True, **options))}
 
     async def message_get(self, stream, seq=None, last_by_subject=None):
         options = given(seq=seq and int(seq), subject=last_by_subject)
@@ -95,6 +94,7 @@ class Adapter:
 
     async def consumer_get(self, as_, stream, consumer):
         self._named[as_] = await self._js.pull_subscribe_bind(consumer, stream)
+        self._consumers[as_] = stream, consumer
 
     async def consumer_create(self, as_, stream, config):
         if unknown := config.keys() - {field.name for field in fields(api.ConsumerConfig)}:
@@ -107,14 +107,12 @@ class Adapter:
         return {"info": {k: str(v) if k.startswith("num_") else v for k, v in info.items()}}
 
     async def consumer_delete(self, of):
-        info = await self._named[of].consumer_info()
-        await self._js.delete_consumer(info.stream_name, info.name)
+        await self._js.delete_consumer(*self._consumers[of])
 
     async def ordered_get(
         self, as_, stream, filter_subjects=None, deliver_policy=None, start_seq=None
     ):
-        policy = deliver_policy and api.DeliverPolicy(deliver_policy)
-        config = given(filter_subjects=filter_subjects, deliver_policy=policy)
+        config = given(filter_subjects=filter_subjects, deliver_policy=deliver_policy)
         config |= given(opt_start_seq=start_seq and int(start_seq))
         self._named[as_] = Ordered(stream, config)
 
@@ -161,7 +159,7 @@ class Adapter:
         return {
             "msg": name,
             "subject": message.subject,
-            "data": encoded(message.data).decode(),
+            "data": encoded(message.data),
             "headers": list((message.headers or {}).items()),
             "stream": told.stream,
             "consumer": told.consumer,
@@ -178,7 +176,7 @@ class Adapter:
     async def kv_get(self, of, key, revision=None):
         entry = await self._named[of].get(key, **given(revision=revision and int(revision)))
         told = given(key=entry.key, revision=entry.revision and str(entry.revision))
-        return {"entry": told | {"data": encoded(entry.value or b"").decode()}}
+        return {"entry": told | {"data": encoded(entry.value)}}
 
     async def kv_put(self, of, key, data=""):
         return {"revision": str(await self._named[of].put(key, decoded(data)))}
@@ -187,8 +185,8 @@ class Adapter:
         return {"revision": str(await self._named[of].create(key, decoded(data)))}
 
     async def kv_update(self, of, key, revision, data=""):
-        made = await self._named[of].update(key, decoded(data), last=int(revision))
-        return {"revision": str(made)}
+        last = int(revision)
+        return {"revision": str(await self._named[of].update(key, decoded(data), last=last))}
 
     async def kv_delete(self, of, key):
         await self._named[of].delete(key)
@@ -207,7 +205,7 @@ class Adapter:
         return {"info": given(size=info.size and str(info.size))}
 
     async def object_get(self, of, name):
-        return {"data": encoded((await self._named[of].get(name)).data or b"").decode()}
+        return {"data": encoded((await self._named[of].get(name)).data)}
 
 
 OPERATIONS = {
@@ -220,6 +218,10 @@ OPERATIONS = {
 def given(**values):
     """What was given, or what the library gave; the rest is left out."""
     return {name: value for name, value in values.items() if value is not None}
+
+
+def encoded(data):
+    return base64.b64encode(data or b"").decode()
 
 
 def seconds(**milliseconds):
@@ -238,8 +240,7 @@ def called(function, *arguments, **options):
 def stored(message):
     told = given(subject=message.subject, seq=message.seq and str(message.seq))
     told |= {"time": message.time.isoformat()} if getattr(message, "time", None) else {}
-    headers = list((message.headers or {}).items())
-    return told | {"data": encoded(message.data or b"").decode(), "headers": headers}
+    return told | {"data": encoded(message.data), "headers": list((message.headers or {}).items())}
 
 
 def callbacks():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jetproof.model.client import OPERATIONS
 from jetproof.model.matching import WireText, same
 from jetproof.targets.clients.protocol import check_call, check_ok, operations, parameters
 from jetproof.targets.clients.values import (
@@ -82,6 +83,13 @@ def test_every_operation_knows_its_parameters() -> None:
     assert parameters("publish")["subject"] is True
     assert parameters("publish")["msg_id"] is False
     assert parameters("kv.update") == {"of": True, "key": True, "data": False, "revision": True}
+
+
+def test_cases_are_checked_against_the_same_operations() -> None:
+    of_cases = {op: set(given) for op, given in OPERATIONS.items()}
+    of_schemas = {op: set(parameters(op)) for op in operations() if op in OPERATIONS}
+    assert of_cases == of_schemas
+    assert set(operations()) - OPERATIONS.keys() <= {"hello"}
 
 
 def test_calls_are_held_against_their_schema() -> None:

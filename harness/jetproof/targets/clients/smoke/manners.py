@@ -64,6 +64,7 @@ async def while_connected(bench: Bench) -> None:
     await _large_numbers(bench)
     await _two_at_once(bench)
     await _errors(bench)
+    await _not_open(bench)
     await _lost_connection(bench)
     await _once_more(bench)
 
@@ -215,6 +216,31 @@ async def _errors(bench: Bench) -> None:
         else:
             what = f"{op} on what is not there is answered with {answer.kind}"
             bench.add(name, "broken", f"{what}: {answer.body}")
+
+
+async def _not_open(bench: Bench) -> None:
+    """A call on something that was never opened has an answer of its own."""
+    name, never = "what is not open", "s-never-opened"
+    known: dict[str, dict[str, object]] = {
+        "fetch": {"max_messages": 1, "expires_ms": 1000},
+        "next": {"expires_ms": 1000},
+        "consumer.info": {},
+        "batch.discard": {},
+        "ingest.close": {},
+        "kv.get": {"key": "a"},
+        "object.get": {"name": "a"},
+    }
+    tries = [op for op in known if bench.can(op)]
+    for op in tries:
+        answer = await bench.call(op, of=never, **known[op])
+        told = answer.body.get("type") if isinstance(answer.body, dict) else None
+        if answer.kind == "error" and told == "NotOpen":
+            bench.add(name, "ok", error_text(answer.body))
+        else:
+            said = error_text(answer.body) if answer.kind == "error" else answer.kind
+            bench.add(name, "broken", f"{op} of it must be the error NotOpen, and is {said}")
+    if not tries:
+        bench.add(name, "n/a", "nothing that it can do is done on a thing with a name")
 
 
 async def _lost_connection(bench: Bench) -> None:
