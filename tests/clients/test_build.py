@@ -174,8 +174,12 @@ def test_what_this_machine_lacks_is_a_reason_and_no_failure(
     assert not cache.exists()
 
 
-def test_a_program_that_is_new_enough_will_do(toy: Toy, cache: Path) -> None:
-    need = 'needs: [{program: sh, atleast: "9.10", ask: [-c, "echo sh version v9.10.2"]}]'
+@pytest.mark.parametrize(
+    "says",
+    ["echo sh version v9.10.2", "printf '\\\\033[1mThe 1 shell 9.10.2\\\\033[0m'", "echo sh10 >&2"],
+)
+def test_a_program_that_is_new_enough_will_do(toy: Toy, cache: Path, says: str) -> None:
+    need = f'needs: [{{program: sh, atleast: "9.10", ask: [-c, "{says}"]}}]'
     spec = toy(f"adapter: toy:thing\nabout: A toy\nversion: 1.0.0\n{need}\nrun: [./adapter.py]\n")
     client = prepare_client(spec, cache_dir=cache)
     assert client.cwd is not None

@@ -18,8 +18,9 @@ from jetproof.targets.clients.spec import AdapterFolder, Need, PythonNeed
 
 _ASK_SECONDS = 30.0
 _ASK = {"go": ("version",), "java": ("-version",)}
+_NUMBERS = re.compile(r"\d+(?:\.\d+)+")
+_NUMBER = re.compile(r"\d+")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-_NUMBERS = re.compile(r"\d+(?:\.\d+)+|\d+")
 _PYTHON = re.compile(r"python3\.\d+")
 _TELL = "import sys; print('.'.join(map(str, sys.version_info[:3])))"
 
@@ -98,11 +99,11 @@ def _told(command: list[str]) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    said = [_COLOURS.sub("", text) for text in (done.stdout, done.stderr)]
-    found = _NUMBERS.search(said[0]) or _NUMBERS.search(said[1])
+    said = _COLOURS.sub("", f"{done.stdout}\n{done.stderr}")
+    found = _NUMBERS.search(said) or _NUMBER.search(said)
     return found.group() if found and done.returncode == 0 else None
 
 
 def _parts(text: str) -> tuple[int, ...]:
-    found = _NUMBERS.search(text)
+    found = _NUMBERS.search(text) or _NUMBER.search(text)
     return tuple(int(part) for part in found.group().split(".")) if found else ()

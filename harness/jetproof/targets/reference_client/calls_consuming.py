@@ -22,7 +22,7 @@ from jetproof.targets.reference_client.settings import (
     next_settings,
 )
 from jetproof.targets.reference_client.state import Params, State, Told, seconds
-from jetproof.targets.reference_client.values import bad_call, number, text
+from jetproof.targets.reference_client.values import not_open, number, text
 
 
 class ConsumingCalls:
@@ -34,7 +34,7 @@ class ConsumingCalls:
     def _source(self, params: Params) -> Named | Ordered:
         thing = self._state.thing(params, object)
         if not isinstance(thing, Named | Ordered):
-            raise bad_call(f"{params['of']!r} is not a consumer")
+            raise not_open(params["of"])
         return thing
 
     async def do_consumer__get(self, params: Params) -> Told:

@@ -13,7 +13,7 @@ from jetproof.targets.reference_client.errors import ClientError
 from jetproof.targets.reference_client.ingest import Ingest
 from jetproof.targets.reference_client.protocol import Writer
 from jetproof.targets.reference_client.requests import Requests
-from jetproof.targets.reference_client.values import bad_call, number, text
+from jetproof.targets.reference_client.values import bad_call, not_open, number, text
 
 Params = Mapping[str, Any]
 Told = dict[str, Any]
@@ -65,7 +65,7 @@ class State:
         """What the call refers to."""
         thing = self._named.get(text(params, "of"))
         if not isinstance(thing, kind):
-            raise bad_call(f"{params['of']!r} is not a {kind.__name__.lower()}")
+            raise not_open(params["of"])
         return thing
 
     def handed_over(self, delivery: Delivery) -> Told:

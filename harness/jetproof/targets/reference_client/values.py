@@ -19,6 +19,11 @@ def bad_call(text: str) -> ClientError:
     return ClientError("BadCall", text)
 
 
+def not_open(name: object) -> ClientError:
+    """Nothing of the kind that a call is made on has that name: its opening failed, or never was."""
+    return ClientError("NotOpen", f"nothing that this can be called on is open as {name!r}")
+
+
 def number(params: Mapping[str, Any], name: str) -> int | None:
     """A whole number, as digits or as a JSON number; None if it is not given."""
     value = params.get(name)
