@@ -230,7 +230,7 @@ def seconds(**milliseconds):
 
 def called(function, *arguments, **options):
     """Calls the library; what it has no parameter for, perhaps in an older release, is told."""
-    known = inspect.signature(function).parameters
+    known = inspect.signature(function).parameters if options else {}
     open_end = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     if not open_end and (unknown := options.keys() - known.keys()):
         raise Unsupported(f"{function.__name__} with {min(unknown)}")

@@ -25,6 +25,7 @@ COMMANDS = (
     "replay",
     "mutate",
     "doctor",
+    "smoke",
     "schema",
 )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -217,24 +218,39 @@ def test_an_executable_needs_no_build(tmp_path: Path) -> None:
     assert client.label == str(program)
 
 
-def test_a_build_that_is_killed_leaves_nothing_whole(toy: Toy, cache: Path) -> None:
-    spec = toy(
-        "adapter: toy:thing\nabout: A toy\nversion: 1.0.0\n"
-        f'build: [[sh, -c, "echo here > {cache}/started; exec sleep 600"]]\nrun: [./a]\n'
-    )
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_build_that_is_ended_leaves_nothing_whole(
+    toy: Toy, cache: Path, number: signal.Signals
+) -> None:
+    slow = f"echo $$$$ > {cache}/begun; mv {cache}/begun {cache}/pid; exec sleep 600"
+    head = "adapter: toy:thing\nabout: A toy\nversion: 1.0.0\nrun: [./a]\n"
+    spec = toy(f'{head}build: [[sh, -c, "{slow}"]]\n')
     assert spec.folder is not None
     cache.mkdir()
     code = (
-        "import sys, pathlib\n"
+        "import pathlib, signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored in background jobs
         "from jetproof.targets.clients.build import prepare_client\n"
         "from jetproof.targets.clients.spec import parse_client\n"
         f"prepare_client(parse_client({str(spec.folder.folder)!r}), "
         f"cache_dir=pathlib.Path({str(cache)!r}))\n"
     )
     builder = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
-    while not (cache / "started").exists():
-        assert builder.poll() is None
-    os.kill(builder.pid, 2)  # as Ctrl-C does
-    assert builder.wait(60) != 0
+    try:
+        while not (cache / "pid").exists():
+            assert builder.poll() is None
+            time.sleep(0.01)
+        step = int((cache / "pid").read_text())
+        builder.send_signal(number)
+        assert builder.wait(60) != 0
+    finally:
+        builder.kill()
+        builder.wait()
+    while Path(f"/proc/{step}").exists():
+        if Path(f"/proc/{step}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            break
+        time.sleep(0.01)
     assert not is_built(spec.folder, "1.0.0", cache_dir=cache)
+    fresh = toy(f"{head}build: [[touch, done]]\n")
+    prepare_client(fresh, cache_dir=cache)
     assert scraps(cache) == []

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jetproof.data import fixtures_dir
 from jetproof.model.client import OPERATIONS
 from jetproof.model.matching import WireText, same
 from jetproof.targets.clients.protocol import check_call, check_ok, operations, parameters
@@ -41,6 +42,26 @@ def test_a_number_is_digits_on_the_line_and_a_number_here(name: str, number: int
 @given(st.recursive(st.none() | st.booleans() | UNSIGNED | st.text(), st.lists, max_leaves=9))
 def test_what_is_no_value_of_the_protocol_stays_as_it_is(value: object) -> None:
     assert decode({"info": value}) == {"info": value}
+
+
+def test_the_schemas_have_digits_where_values_has_numbers() -> None:
+    found: set[str] = set()
+
+    def look(part: object) -> None:
+        if isinstance(part, dict):
+            for name, shape in part.get("properties", {}).items():
+                if shape == {"$ref": "#/$defs/digits"}:
+                    found.add(name)
+            for inner in part.values():
+                look(inner)
+        elif isinstance(part, list):
+            for inner in part:
+                look(inner)
+
+    for name in ("calls", "lines"):
+        path = fixtures_dir() / "schemas" / "adapter" / f"{name}.json"
+        look(json.loads(path.read_text(encoding="utf-8")))
+    assert found == NUMBERS
 
 
 def test_lists_of_messages_are_gone_through() -> None:

@@ -31,6 +31,7 @@ from jetproof.errors import JetproofError
 from jetproof.targets.clients.spec import AdapterFolder, ClientSpec, Command
 from jetproof.targets.clients.toolchain import NotBuildable, check_toolchain
 from jetproof.targets.releases import is_offline
+from jetproof.targets.server import dies_with_parent
 
 _NOT_BUILT = frozenset({".venv", "__pycache__", "dist", "ledger.yaml", "node_modules", "target"})
 """What stands in an adapter's folder and is no part of it: what a build left, what is known of it."""
@@ -150,7 +151,10 @@ def _build(
                 return  # another run built it while we waited
             if notify is not None:
                 notify(f"building {folder.name}@{version}")
-            with tempfile.TemporaryDirectory(prefix=".build-", dir=root) as scratch:
+            prefix = f".build-{_file_name(folder.name)}-"
+            for abandoned in root.glob(f"{prefix}*"):  # by a run that was killed: we hold the lock
+                shutil.rmtree(abandoned, ignore_errors=True)
+            with tempfile.TemporaryDirectory(prefix=prefix, dir=root) as scratch:
                 copy = Path(scratch) / "adapter"
                 ignored = shutil.ignore_patterns(*_NOT_BUILT)
                 shutil.copytree(folder.folder, copy, ignore=ignored, symlinks=True)
@@ -200,6 +204,7 @@ class _Builder:
                     stderr=said,
                     env={**os.environ, **(_OFFLINE if is_offline() else {})},
                     start_new_session=True,
+                    preexec_fn=dies_with_parent(),
                 )
             except OSError as error:
                 raise self._failed(f"`{shown}` cannot be run: {error}") from error

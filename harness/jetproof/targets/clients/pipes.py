@@ -8,11 +8,15 @@ output open does not hold that up for long.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import fcntl
 from collections.abc import Callable
 from typing import cast
 
 _TAIL_BYTES = 64 * 1024
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
+_PIPE_BYTES = 1024 * 1024
+"""An adapter that writes a long line need not wait for us to read it."""
 _LINGER_SECONDS = 1.0
 
 
@@ -46,6 +50,11 @@ class Pipes(asyncio.SubprocessProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.SubprocessTransport, transport)
         self.pid = self._transport.get_pid()
+        stdout = self._transport.get_pipe_transport(_STDOUT)
+        if stdout is not None and hasattr(fcntl, "F_SETPIPE_SZ"):
+            with contextlib.suppress(OSError):  # the user's share of pipes may be used up
+                pipe = stdout.get_extra_info("pipe")
+                fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == _STDERR:

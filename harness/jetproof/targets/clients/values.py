@@ -15,7 +15,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final, cast
 
 from jetproof.model.matching import WireText
 
@@ -53,8 +53,8 @@ class ValueRefused(ValueError):
 
 def decode(body: object) -> object:
     """What an adapter said, in plain Python values; ValueRefused if a payload is no base64."""
-    if isinstance(body, Mapping):
-        return {str(name): _decoded(str(name), value) for name, value in body.items()}
+    if isinstance(body, dict):
+        return {name: _decoded(name, value) for name, value in body.items()}
     if isinstance(body, list):
         return [decode(item) for item in body]
     return body
@@ -74,19 +74,26 @@ def payload_bytes(data: object) -> bytes:
 
 
 def _decoded(name: str, value: object) -> object:
-    if isinstance(value, WireText):
-        return value
-    if name in NUMBERS and isinstance(value, str):
-        return int(value) if value.isdecimal() and value.isascii() else value
-    if name == "data" and isinstance(value, str):
-        try:
-            content = base64.b64decode(value, validate=True)
-        except (binascii.Error, ValueError) as error:
-            raise ValueRefused(f"data is not base64: {error}") from None
-        return WireText(content.decode("utf-8", "surrogateescape"))
-    if name == "headers" and isinstance(value, list):
-        return [[str(pair[0]), WireText(pair[1])] for pair in value]
+    kind = type(value)
+    if kind is str:
+        text = cast(str, value)
+        if name in NUMBERS:
+            return int(text) if text.isdecimal() and text.isascii() else text
+        return _payload(text) if name == "data" else text
+    if kind is list:
+        items = cast("list[Any]", value)
+        if name == "headers":
+            return [[pair[0], WireText(pair[1])] for pair in items]
+        return [decode(item) for item in items]
     return decode(value)
+
+
+def _payload(text: str) -> WireText:
+    try:
+        content = binascii.a2b_base64(text, strict_mode=True)
+    except (binascii.Error, ValueError) as error:
+        raise ValueRefused(f"data is not base64: {error}") from None
+    return WireText(content.decode("utf-8", "surrogateescape"))
 
 
 def _encoded(name: str, value: object) -> object:
