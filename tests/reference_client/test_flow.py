@@ -5,13 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jetproof.targets.reference_client.flow import Channel, Flow, Operation
-
-
-def test_the_reply_subject_says_everything() -> None:
-    channel = Channel("_INBOX.a", "mine", 10, "fail")
-    assert channel.subscription == "_INBOX.a.mine.>"
-    assert channel.reply(7, Operation.PING) == "_INBOX.a.mine.10.fail.7.4.$FI"
+from jetproof.targets.reference_client.flow import Flow
 
 
 @given(every=st.integers(1, 20), outstanding=st.integers(1, 3))

@@ -7,7 +7,8 @@ can be seen to fail.
 
 Read in this order. Without any I/O: `pulls` (what a consume has asked for and not yet processed),
 `statuses` (what each status means), `timers` (heartbeats, and the pace of going on), `settings`
-(defaults and bounds), `flow` (fast ingest). On the wire: `connection`, `requests`, `publishing`,
-`batches`, `ingest`, `consumers`, `fetching`, `consuming`, `ordered`, `reading`, `buckets`, `objects`.
-Around it: `conduct` and `knobs`, `operations`, `protocol`, `__main__`.
+(defaults and bounds), `flow` and `channel` (fast ingest). On the wire: `connection`, `requests`,
+`publishing`, `batches`, `ingest`, `consumers`, `fetching`, `roles`, `consuming`, `ordered`, `reading`,
+`buckets`, `objects`. Around it: `conduct` and `knobs`; `state`, `operations` and `calls_*`, which are
+the operations of the protocol; `protocol` and `__main__`.
 """

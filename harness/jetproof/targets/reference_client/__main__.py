@@ -35,18 +35,17 @@ def read_conduct(arguments: Sequence[str] | None) -> Conduct:
     parser.add_argument("--knob", action="append", default=[], metavar="NAME")
     parser.add_argument("--revision", action="append", default=[], metavar="SPEC@N")
     options = parser.parse_args(arguments)
-    adr37 = NEWEST["adr-37"]
+    asked = {"adr-37": NEWEST["adr-37"], "adr-50": NEWEST["adr-50"]}
     for revision in options.revision:
-        spec, _, asked = revision.partition("@")
-        if spec == "adr-37" and asked.isdigit():
-            adr37 = int(asked)
-        elif revision not in (f"{name}@{number}" for name, number in NEWEST.items()):
+        spec, _, number = revision.partition("@")
+        if spec not in asked or not number.isdigit():
             raise JetproofError(
-                f"the reference client does not speak {revision!r}",
+                f"there is no choice of {revision!r}",
                 phase="plan",
-                hint="adr-37@0 to adr-37@3; of the others the newest only",
+                hint=f"a revision is written as in adr-37@0; of {' and '.join(asked)}",
             )
-    return Conduct(options.knob, adr37=adr37)
+        asked[spec] = int(number)
+    return Conduct(options.knob, adr37=asked["adr-37"], adr50=asked["adr-50"])
 
 
 async def run(conduct: Conduct) -> None:

@@ -66,7 +66,7 @@ class Batch:
     async def add(self, message: Outgoing, ack: bool | None = None) -> bool:
         """Adds a message; says whether the server acknowledged it."""
         async with self._turn:
-            self._check(message)
+            await self._check(message)
             self._sequence += 1
             first = self._sequence == 1
             if first and self._wrong("batch-starts-by-a-message-of-its-own"):
@@ -84,13 +84,13 @@ class Batch:
     async def commit(self, message: Outgoing) -> dict[str, Any]:
         """Ends the batch with a message that is stored."""
         async with self._turn:
-            self._check(message)
+            await self._check(message)
             return await self._commit(message, "1")
 
     async def close(self) -> dict[str, Any]:
         """Ends the batch without a further message."""
         async with self._turn:
-            self._check()
+            await self._check()
             if not self._sequence:
                 raise self._failed(ClientError("EmptyBatch", "the batch has no message"))
             return await self._commit(Outgoing(self._last_subject), "eob")
@@ -98,18 +98,20 @@ class Batch:
     async def discard(self) -> None:
         """Gives the batch up: nothing is sent, and the server abandons it in time."""
         async with self._turn:
-            self._check()
+            await self._check()
             self._over = ClientError("BatchDiscarded", "the batch was discarded")
 
     # Steps
 
-    def _check(self, message: Outgoing | None = None) -> None:
+    async def _check(self, message: Outgoing | None = None) -> None:
         first = self._first
         if first is not None and first.done() and not first.cancelled() and self._over is None:
             self._first = None
             self._started(first.result())
         if self._over is not None and not self._wrong("batch-goes-on-after-its-end"):
             raise ClientError("BatchOver", f"the batch is over: {self._over.text}")
+        line = self._requests.line
+        await line.until_connected(line.endpoint.timeout)
         if message is None:
             return
         names = {name for name, _ in message.items}
@@ -195,7 +197,6 @@ class Batch:
         self, message: Outgoing, *more: tuple[str, str], answered: bool = False
     ) -> asyncio.Future[Msg] | None:
         line = self._requests.line
-        await line.until_connected(line.endpoint.timeout)
         headed = self._headed(message, *more)
         reply, answer = self._requests.reply_subject() if answered else (None, None)
         line.publish(headed.subject, headed.payload, reply=reply, headers=headed.headers)

@@ -12,6 +12,9 @@ from jetproof.targets.reference_client.knobs import KNOBS
 NEWEST: Final = {"adr-31": 8, "adr-37": 3, "adr-50": 10, "adr-53": 4, "model": 1}
 """The revisions that are claimed, unless told otherwise."""
 
+SPOKEN: Final = {"adr-37": (0, 1, 2, 3), "adr-50": (7, 10)}
+"""The revisions that can be chosen; of the others it speaks the newest."""
+
 DRAFT: Final = 0
 """The first form of ADR-37, which ends a consume on most errors."""
 
@@ -22,9 +25,16 @@ class Conduct:
     `fired` counts how often each knob came to bear: one that never did has proved nothing.
     """
 
-    def __init__(self, knobs: Iterable[str] = (), *, adr37: int = NEWEST["adr-37"]) -> None:
+    def __init__(
+        self,
+        knobs: Iterable[str] = (),
+        *,
+        adr37: int = NEWEST["adr-37"],
+        adr50: int = NEWEST["adr-50"],
+    ) -> None:
         self.knobs = frozenset(knobs)
         self.adr37 = adr37
+        self.adr50 = adr50
         self.fired: Counter[str] = Counter()
         known = {knob.name for knob in KNOBS}
         for name in sorted(self.knobs - known):
@@ -33,10 +43,13 @@ class Conduct:
                 phase="plan",
                 hint=f"there are: {', '.join(sorted(known))}",
             )
-        if not DRAFT <= adr37 <= NEWEST["adr-37"]:
-            raise JetproofError(
-                f"ADR-37 has no revision {adr37}", phase="plan", hint="there are 0 to 3"
-            )
+        for spec, number in (("adr-37", adr37), ("adr-50", adr50)):
+            if number not in SPOKEN[spec]:
+                raise JetproofError(
+                    f"the reference client does not speak {spec}@{number}",
+                    phase="plan",
+                    hint=f"it speaks {', '.join(f'{spec}@{one}' for one in SPOKEN[spec])}",
+                )
 
     @property
     def draft(self) -> bool:
@@ -50,7 +63,7 @@ class Conduct:
 
     @property
     def claims(self) -> dict[str, int]:
-        return {**NEWEST, "adr-37": self.adr37}
+        return {**NEWEST, "adr-37": self.adr37, "adr-50": self.adr50}
 
     def wrong(self, knob: str) -> bool:
         """Whether to do the wrong thing here; asked only where it makes a difference."""

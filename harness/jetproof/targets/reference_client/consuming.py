@@ -16,42 +16,16 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Callable, Coroutine
-from typing import Protocol
 
 from jetproof.targets.reference_client.connection import Line, Subscription, Watcher
-from jetproof.targets.reference_client.consumers import ConsumerRef, Delivery, message_size
+from jetproof.targets.reference_client.consumers import Delivery, message_size
 from jetproof.targets.reference_client.errors import ClientError
 from jetproof.targets.reference_client.pulls import Pending, Pull
+from jetproof.targets.reference_client.roles import Nobody, Source, Teller
 from jetproof.targets.reference_client.settings import ConsumeSettings
 from jetproof.targets.reference_client.statuses import Told, is_heartbeat, is_status, meaning
 from jetproof.targets.reference_client.timers import Heartbeat, Pace
 from jetproof.wire.frames import Msg
-
-
-class Teller(Protocol):
-    """The application: what a consume tells it."""
-
-    def message(self, delivery: Delivery) -> None: ...
-    def notice(self, error: ClientError) -> None: ...
-    def end(self, error: ClientError | None) -> None: ...
-
-
-class Source(Protocol):
-    """The consumer behind a consume: one that is there, or one that is made anew when need be."""
-
-    @property
-    def ref(self) -> ConsumerRef: ...
-    def accept(self, delivery: Delivery) -> bool:
-        """Whether the message is the one to come; False asks for `renew`."""
-
-    def foreign(self, delivery: Delivery) -> bool:
-        """Whether the message is of a consumer that is no longer used."""
-
-    @property
-    def renewable(self) -> bool: ...
-    async def renew(self) -> None: ...
-    async def check(self) -> None:
-        """Asks the server for the consumer; an error if it is not there."""
 
 
 class Consuming:
@@ -74,6 +48,7 @@ class Consuming:
         self._pin: str | None = None
         self._pulling = True
         self._asked = 0
+        self._after_status = False
         self._over = False
         self._inbox = line.new_inbox()
         self._subscriptions: list[Subscription] = []
@@ -94,7 +69,7 @@ class Consuming:
             self._create_needlessly()
         self._heartbeat.resume(self._loop.time())
         if wrong("first-pull-late"):
-            self._hold_back(2.0)
+            self._hold_back(5.0)
         else:
             self._refill()
         self._look_at_clock()
@@ -108,7 +83,7 @@ class Consuming:
 
     def abandon(self) -> None:
         """Ends without a word: the connection is being closed."""
-        self._teller = _Nobody()
+        self._teller = Nobody()
         self._end(None)
 
     async def drain(self) -> None:
@@ -220,9 +195,7 @@ class Consuming:
             self._teller.notice(meant.error)
         if wrong("no-pull-after-a-status"):
             self._pulling = False
-        rest = self._pace.delay(self._loop.time())
-        if rest:
-            self._hold_back(rest)
+        self._after_status = True
 
     # Asking
 
@@ -242,6 +215,12 @@ class Consuming:
         connected = self._line.connected
         if not connected and not self._conduct.wrong("pulls-while-disconnected"):
             return
+        if self._after_status and self._pending.wanted() is not None:
+            self._after_status = False
+            rest = self._pace.delay(self._loop.time())
+            if rest:
+                self._hold_back(rest)
+                return
         # Refills of the draft have a fixed size: more than one may be due.
         before = -1
         while before < self._pending.amount and (pull := self._pending.wanted()) is not None:
@@ -303,15 +282,12 @@ class Consuming:
         """Nothing was heard for twice the heartbeat: the pull requests are taken for lost."""
         wrong = self._conduct.wrong
         error = ClientError("MissedHeartbeat", "no heartbeat from the server")
-        ends = self._conduct.draft
-        if not ends and wrong("silence-ends-consume"):
-            ends = True
-        if ends and self._conduct.draft and wrong("silence-survived"):
-            ends = False
-        if ends:
+        ends = self._conduct.draft or wrong("silence-ends-consume")
+        untold = wrong("silence-untold")
+        if ends and not untold and not wrong("silence-survived"):
             self._end(error)
             return
-        if not wrong("silence-untold"):
+        if not untold:
             self._teller.notice(error)
         if self._source.renewable:
             self._renew()
@@ -385,16 +361,3 @@ class Consuming:
         body = json.dumps({"stream_name": ref.stream, "config": config}).encode()
         subject = f"$JS.API.CONSUMER.CREATE.{ref.stream}.{ref.name}"
         self._line.publish(subject, body, reply=self._line.new_inbox())
-
-
-class _Nobody:
-    """An application that is gone."""
-
-    def message(self, delivery: Delivery) -> None:
-        pass
-
-    def notice(self, error: ClientError) -> None:
-        pass
-
-    def end(self, error: ClientError | None) -> None:
-        pass

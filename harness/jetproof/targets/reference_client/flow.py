@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum
 from typing import Final
 
 from jetproof.targets.reference_client.conduct import Conduct
@@ -11,34 +9,6 @@ from jetproof.targets.reference_client.conduct import Conduct
 DEFAULT_FLOW: Final = 100
 DEFAULT_OUTSTANDING: Final = 2
 MOST_OUTSTANDING: Final = 3
-
-
-class Operation(IntEnum):
-    """The sixth token of a reply subject."""
-
-    START = 0
-    APPEND = 1
-    COMMIT = 2
-    END = 3
-    PING = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """The control channel of a batch: where answers come, and what each reply subject says."""
-
-    prefix: str
-    batch_id: str
-    flow: int
-    gap: str
-
-    @property
-    def subscription(self) -> str:
-        return f"{self.prefix}.{self.batch_id}.>"
-
-    def reply(self, sequence: int, operation: Operation) -> str:
-        head = f"{self.prefix}.{self.batch_id}.{self.flow}.{self.gap}"
-        return f"{head}.{sequence}.{int(operation)}.$FI"
 
 
 class Flow:

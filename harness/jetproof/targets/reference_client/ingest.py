@@ -1,4 +1,4 @@
-"""Fast ingest, revision 10: many messages, few acknowledgements, one control channel.
+"""Fast ingest: many messages, few acknowledgements, one control channel.
 
     open -> begun (first answer is there) -> ended (the final PubAck, or an error)
 
@@ -11,13 +11,25 @@ import asyncio
 import contextlib
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+from typing import Final as Final_
 
+from jetproof.targets.reference_client.channel import (
+    Acked,
+    Channel,
+    Failed,
+    Final,
+    Gap,
+    HeaderForm,
+    Heard,
+    Operation,
+    Refused,
+    ReplySubjects,
+)
 from jetproof.targets.reference_client.connection import Subscription
 from jetproof.targets.reference_client.errors import (
     ClientError,
-    api_error,
     invalid,
     status_error,
     timed_out,
@@ -26,15 +38,15 @@ from jetproof.targets.reference_client.flow import (
     DEFAULT_FLOW,
     DEFAULT_OUTSTANDING,
     MOST_OUTSTANDING,
-    Channel,
     Flow,
-    Operation,
 )
 from jetproof.targets.reference_client.publishing import Outgoing, pub_ack
 from jetproof.targets.reference_client.requests import Requests
 from jetproof.wire.frames import Msg
 
-MAX_ID = 64
+MAX_ID: Final_ = 64
+HEADERS_UNTIL: Final_ = 8
+"""The first revision of ADR-50 that this client puts into reply subjects."""
 Tell = Callable[[str, ClientError | None, int | None], None]
 """Told `ack`, `gap` or `error`, the error, and the highest sequence acknowledged."""
 
@@ -77,7 +89,13 @@ class Ingest:
         if ack_timeout is not None and self._wrong("ack-timeout-not-settable"):
             self._timeout = 3600.0
         prefix = self._line.new_inbox()
-        self._channel = Channel(prefix, batch_id or made, flow or DEFAULT_FLOW, gap or "ok")
+        said = (prefix, batch_id or made, flow or DEFAULT_FLOW)
+        conduct = self._line.conduct
+        self._channel: Channel = (
+            HeaderForm(*said, gap, conduct)
+            if conduct.adr50 < HEADERS_UNTIL
+            else ReplySubjects(*said, gap or "ok", conduct)
+        )
         self._flow = Flow(outstanding, self._line.conduct)
         self._heard = asyncio.Event()
         self._final: dict[str, Any] | None = None
@@ -85,17 +103,9 @@ class Ingest:
         self._stopped: ClientError | None = None
         self._last_subject = ""
         self._turn = asyncio.Lock()
-        self._subscription: Subscription | None = self._subscribe()
-
-    def _subscribe(self) -> Subscription:
-        subject = self._channel.subscription
-        if self._wrong("channel-too-wide"):
-            subject = f"{self._channel.prefix}.>"
-        if self._wrong("channel-shared"):
-            subject = f"{self._channel.prefix.rpartition('.')[0]}.>"
-        if self._wrong("channel-for-each-message"):
-            subject = self._channel.reply(1, Operation.START)
-        return self._line.subscribe(subject, self._arrived)
+        self._subscription: Subscription | None = self._line.subscribe(
+            self._channel.subscription, self._arrived
+        )
 
     # Calls
 
@@ -104,9 +114,6 @@ class Ingest:
         async with self._turn:
             self._check()
             operation = Operation.APPEND if self._flow.sent else Operation.START
-            if self._flow.sent and self._wrong("appends-as-start"):
-                operation = Operation.START
-            self._flow.sent += 1
             await self._send(message, operation)
             await self._until(lambda: not self._flow.must_wait)
             return self._flow.sent, self._flow.acked
@@ -115,7 +122,6 @@ class Ingest:
         """Sends the last message; returns the final PubAck."""
         async with self._turn:
             self._check()
-            self._flow.sent += 1
             await self._send(message, Operation.COMMIT)
             return await self._finished()
 
@@ -129,7 +135,6 @@ class Ingest:
                 self._finish(ClientError("EmptyBatch", "the batch has no message"))
                 assert self._over is not None
                 raise self._over
-            self._flow.sent += 1
             await self._send(Outgoing(self._last_subject), Operation.END)
             return await self._finished()
 
@@ -147,33 +152,21 @@ class Ingest:
 
     async def _send(self, message: Outgoing, operation: Operation) -> None:
         await self._line.until_connected(self._line.endpoint.timeout)
-        self._last_subject = message.subject
-        reply = self._reply(operation)
-        if self._flow.sent > 1 and self._wrong("channel-for-each-message"):
-            self._line.subscribe(reply, self._arrived)
-        self._line.publish(message.subject, message.payload, reply=reply, headers=message.headers)
-
-    def _reply(self, operation: Operation) -> str:
-        sequence = self._flow.sent
-        if sequence > 2 and self._wrong("ingest-sequence-skips"):
-            sequence += 1
-        if operation is Operation.PING and self._wrong("ping-takes-a-sequence"):
-            self._flow.sent += 1
-            sequence = self._flow.sent
-        if operation is Operation.PING and self._wrong("ping-names-the-acknowledged"):
+        ping = operation is Operation.PING
+        takes_one = not ping or self._wrong("ping-takes-a-sequence")
+        sequence = self._flow.sent + (1 if takes_one else 0)
+        if ping and self._wrong("ping-names-the-acknowledged"):
             sequence = max(1, self._flow.acked)
-        if sequence > 1 and self._wrong("replies-not-unique"):
-            sequence = 1
-        reply = self._channel.reply(sequence, operation)
-        if self._wrong("reply-without-gap-mode"):
-            reply = reply.replace(f".{self._channel.gap}.", ".", 1)
-        if self._wrong("reply-outside-the-inbox"):
-            reply = f"{self._line.new_inbox()}{reply.removeprefix(self._channel.prefix)}"
-        return reply
+        sent, reply = self._channel.dressed(message, sequence, operation)
+        self._flow.sent += 1 if takes_one else 0
+        self._last_subject = message.subject
+        if sequence > 1 and self._wrong("channel-for-each-message"):
+            self._line.subscribe(reply, self._arrived)
+        self._line.publish(sent.subject, sent.payload, reply=reply, headers=sent.headers)
 
     async def _until(self, done: Callable[[], bool]) -> None:
         """Waits for the control channel; halfway, a ping asks for what may have been lost."""
-        pinged = self._wrong("never-pings")
+        pinged = not self._channel.has_ping or self._wrong("never-pings")
         rest = self._timeout / 2 if not pinged else self._timeout
         while not done():
             self._heard.clear()
@@ -209,35 +202,39 @@ class Ingest:
         if msg.status is not None and msg.status >= 400:
             self._refused(status_error("NoResponders", msg.status, msg.description))
         else:
-            self._document(json.loads(msg.payload))
+            for heard in self._channel.heard(json.loads(msg.payload)):
+                self._take(heard)
         self._heard.set()
 
-    def _document(self, document: dict[str, Any]) -> None:
-        match document.get("type"):
-            case "ack":
-                first = not self._flow.every
-                self._flow.acknowledged(int(document["seq"]), int(document["msgs"]))
-                if not first and not self._wrong("ack-sequence-untold"):
-                    self._tell("ack", None, self._flow.acked)
-                if first and self._wrong("channel-closed-early"):
-                    self._unsubscribe()
-            case "gap":
-                lost = f"{document['last_seq']} to {int(document['seq']) - 1}"
-                self._flow.gap(int(document["seq"]))
-                self._upset("gap", ClientError("BatchGap", f"messages {lost} were lost"))
-            case "err":
-                self._upset("error", api_error(document["error"]))
-            case _ if document.get("error"):
-                self._refused(api_error(document["error"]))
-            case _:
+    def _take(self, heard: Heard) -> None:
+        match heard:
+            case Acked(sequence, every):
+                self._acknowledged(sequence, every)
+            case Gap(first, sequence):
+                self._flow.gap(sequence)
+                lost = f"messages {first} to {sequence - 1} were lost"
+                self._upset("gap", ClientError("BatchGap", lost))
+            case Failed(_, error):
+                self._upset("error", error)
+            case Refused(error):
+                self._refused(error)
+            case Final(document):
                 self._last_ack(document)
+
+    def _acknowledged(self, sequence: int, every: int) -> None:
+        first = not self._flow.every
+        self._flow.acknowledged(sequence, every)
+        if first and self._wrong("channel-closed-early"):
+            self._unsubscribe()
+        if not first and not self._wrong("ack-sequence-untold"):
+            self._tell("ack", None, self._flow.acked)
 
     def _upset(self, kind: str, error: ClientError) -> None:
         """A gap or an error of one message: told, and in mode `fail` nothing more is sent."""
         if self._wrong("gaps-and-errors-untold"):
             return
         self._tell(kind, error, self._flow.acked)
-        if self._channel.gap == "fail" or self._wrong("a-gap-ends-every-batch"):
+        if self._channel.fails_at_gaps or self._wrong("a-gap-ends-every-batch"):
             self._stopped = error
 
     def _refused(self, error: ClientError) -> None:
@@ -245,7 +242,7 @@ class Ingest:
             self._tell("error", error, self._flow.acked)
         self._finish(error)
 
-    def _last_ack(self, document: dict[str, Any]) -> None:
+    def _last_ack(self, document: Mapping[str, Any]) -> None:
         if self._wrong("final-ack-unrecognised"):
             return
         self._final = pub_ack(document)

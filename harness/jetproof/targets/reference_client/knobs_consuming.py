@@ -24,7 +24,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     ("stop-goes-on", "A stop is told as done, and messages go on.", "A37-005"),
     ("drain-drops-the-buffer", "A drain drops what is buffered.", "A37-005 A37-021"),
     ("drain-pulls-more", "A drain publishes one more pull request.", "A37-021"),
-    ("first-pull-late", "The first pull request waits for two seconds.", "A37-054"),
+    ("first-pull-late", "The first pull request waits for five seconds.", "A37-054"),
     # Options and defaults
     ("both-limits-taken", "max_messages and max_bytes are accepted together.", "A37-023"),
     ("max-bytes-always-sent", "Every pull request carries max_bytes.", "A37-024 A37-033"),
@@ -45,7 +45,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     ),
     ("high-threshold-taken", "A threshold above its limit is accepted.", "A37-034 A37-082"),
     ("tiny-times-taken", "Any expires and heartbeat are accepted.", "A37-030 A37-064 A37-065"),
-    ("consume-expires-ignored", "expires of a consume is always 30 s.", "A37-022"),
+    ("consume-expires-ignored", "expires of a consume is always 30 s.", "A37-022 A37-210"),
     ("consume-heartbeat-ignored", "The heartbeat is always half of expires.", "A37-022"),
     # Subscription
     (
@@ -113,7 +113,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     # Heartbeats
     ("no-heartbeats-asked", "Pull requests ask for no heartbeats.", "A37-045"),
     ("heartbeats-handed-over", "Heartbeats are handed over as messages.", "A37-053"),
-    ("silence-untold", "Missing heartbeats are not told.", "A37-046 A37-076 A37-201"),
+    ("silence-untold", "Missing heartbeats are not told.", "A37-046 A37-076 A37-201 A37-204"),
     ("silence-told-late", "Silence is told after eight heartbeats.", "A37-046 A37-201"),
     ("silence-ends-consume", "Missing heartbeats end the consume.", "A37-076"),
     ("silence-survived", "Missing heartbeats do not end it.", "A37-049", "adr-37@0"),

@@ -41,7 +41,7 @@ PUBLISHING: Final[tuple[Knob, ...]] = table(
     (
         "channel-closed-early",
         "The control channel is closed after the first answer.",
-        "A50-FAST10-010 A50-FAST10-024",
+        "A50-FAST10-010 A50-FAST10-024 A50-FAST7-021",
     ),
     (
         "replies-not-unique",
@@ -51,9 +51,9 @@ PUBLISHING: Final[tuple[Knob, ...]] = table(
     (
         "reply-outside-the-inbox",
         "Reply subjects lie in inboxes nobody subscribed to.",
-        "A50-FAST10-011 A50-FAST10-025",
+        "A50-FAST10-011 A50-FAST10-025 A50-FAST7-021 A50-FAST7-026",
     ),
-    ("waits-for-each-ack", "Every message waits for its ack.", "A50-FAST10-015"),
+    ("waits-for-each-ack", "Every message waits for its ack.", "A50-FAST10-015 A50-FAST7-013"),
     ("channel-shared", "Answers come to the common inbox.", "A50-FAST10-018 A50-FAST10-024"),
     (
         "keeps-interest-after-the-end",
@@ -66,19 +66,19 @@ PUBLISHING: Final[tuple[Knob, ...]] = table(
     (
         "pours-before-the-answer",
         "Messages are sent before the first answer.",
-        "A50-FAST10-028 A50-FAST10-029 A50-FAST10-113",
+        "A50-FAST10-028 A50-FAST10-029 A50-FAST10-113 A50-FAST7-025",
     ),
     ("appends-as-start", "Further messages use operation 0.", "A50-FAST10-030"),
-    ("ingest-sequence-skips", "Numbers are off from the third on.", "A50-FAST10-030"),
+    ("ingest-sequence-skips", "Numbers are off from the third on.", "A50-FAST10-030 A50-FAST7-026"),
     (
         "flow-never-changes",
         "The flow of the first answer is kept.",
-        "A50-FAST10-036 A50-FAST10-115 A50-FAST10-184",
+        "A50-FAST10-036 A50-FAST10-115 A50-FAST10-184 A50-FAST7-030 A50-FAST7-059",
     ),
     (
         "acks-counted-not-tracked",
         "An ack stands for one flow's worth, whatever it names.",
-        "A50-FAST10-037 A50-FAST10-103 A50-FAST10-104",
+        "A50-FAST10-037 A50-FAST10-103 A50-FAST10-104 A50-FAST7-031 A50-FAST7-056 A50-FAST7-057",
     ),
     ("ping-takes-a-sequence", "A ping takes the next number.", "A50-FAST10-041"),
     ("ping-names-the-acknowledged", "A ping names what is acknowledged.", "A50-FAST10-041"),
@@ -92,10 +92,28 @@ PUBLISHING: Final[tuple[Knob, ...]] = table(
         "Three acks are outstanding by default.",
         "A50-FAST10-106",
     ),
-    ("never-waits", "It never waits for acks.", "A50-FAST10-015 A50-FAST10-114"),
+    (
+        "never-waits",
+        "It never waits for acks.",
+        "A50-FAST10-015 A50-FAST10-114 A50-FAST7-013 A50-FAST7-050",
+    ),
     ("final-ack-unrecognised", "The final PubAck is overlooked.", "A50-FAST10-116"),
     ("ack-sequence-untold", "What is acknowledged is not told.", "A50-FAST10-117"),
-    ("outstanding-not-settable", "max_outstanding is ignored.", "A50-FAST10-182"),
-    ("ack-timeout-not-settable", "ack_timeout is ignored.", "A50-FAST10-182"),
+    ("outstanding-not-settable", "max_outstanding is ignored.", "A50-FAST10-182 A50-FAST7-055"),
+    ("ack-timeout-not-settable", "ack_timeout is ignored.", "A50-FAST10-182 A50-FAST7-055"),
     ("never-pings", "A lost ack is not asked for.", "A50-FAST10-187"),
+    # Fast ingest of revision 7
+    (
+        "starts-without-flow",
+        "The first message has no flow.",
+        "A50-FAST7-022 A50-FAST7-020",
+        "adr-50@7",
+    ),
+    ("gap-mode-unsent", "The gap mode is not sent.", "A50-FAST7-005 A50-FAST7-022", "adr-50@7"),
+    (
+        "later-expectations-sent",
+        "Later messages may expect sequences.",
+        "A50-FAST7-086 A50-FAST7-087",
+        "adr-50@7",
+    ),
 )

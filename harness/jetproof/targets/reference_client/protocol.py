@@ -56,7 +56,7 @@ async def serve(
         except (ValueError, TypeError, KeyError):
             log(f"not a call: {line[:200]!r}")
             continue
-        task = loop.create_task(_answer(ident, call, writer, handlers, log))
+        task = loop.create_task(answer(ident, call, writer, handlers, log))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
     if tasks:  # what was asked for before the end is still answered, if that is quickly done
@@ -66,7 +66,7 @@ async def serve(
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _answer(
+async def answer(
     ident: object,
     call: Mapping[str, Any],
     writer: Writer,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -70,7 +70,3 @@ def rfc3339(nanoseconds: int) -> str:
     """A time of nanoseconds since 1970, with all of them."""
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:09d}Z"
-
-
-def names_of(message: Iterable[str], but: Iterable[str] = ()) -> set[str]:
-    return set(message) - set(but)
