@@ -2,7 +2,7 @@
 
 `does` says what it then does, `breaks` which clauses a client that does so breaks: the cases of
 those clauses must notice. `revision` names the revision under which alone it makes a difference.
-`BEYOND` names the clauses of clients that no knob can break, and why.
+`BEYOND` names the clauses that demand something of clients and that no knob can break, and why.
 """
 
 from __future__ import annotations
@@ -20,29 +20,17 @@ __all__ = ["BEYOND", "KNOBS", "Knob"]
 
 KNOBS: Final[tuple[Knob, ...]] = (*CONSUMING, *FETCHING, *PUBLISHING, *READING)
 
-_PERMISSION = "a permission: whoever does otherwise breaks nothing"
 _NO_STREAMS = "the protocol of adapters makes no streams"
+_AIM = "an aim of the design that one client alone cannot miss"
 _NAMES = "about the names in an API, which an adapter hides"
 
 BEYOND: Final[Mapping[str, str]] = {
-    "A31-018": _PERMISSION,
     "A31-141": _NO_STREAMS,
     "A31-144": _NO_STREAMS,
-    "A37-002": _PERMISSION,
-    "A37-038": _PERMISSION,
-    "A37-088": _PERMISSION,
-    "A37-089": _PERMISSION,
     "A37-091": _NAMES,
-    "A37-092": _PERMISSION,
-    "A37-094": _PERMISSION,
-    "A37-099": _PERMISSION,
-    "A37-100": _PERMISSION,
     "A37-206": "about the old API of a library, which this client does not have",
-    "A37-208": _PERMISSION,
-    "A50-ATOMIC-005": _PERMISSION,
-    "A50-FAST7-015": "an aim of the design that one client alone cannot miss",
-    "A53-023": "about operators",
+    "A50-FAST10-019": _AIM,
+    "A50-FAST7-015": _AIM,
     "A53-055": _NAMES,
-    "A53-067": _PERMISSION,
     "JSM-139": "about push consumers, which this client does not make",
 }

@@ -60,7 +60,7 @@ PUBLISHING: Final[tuple[Knob, ...]] = table(
         "The subscription outlives the batch.",
         "A50-FAST10-018",
     ),
-    ("reply-without-gap-mode", "The gap mode is left out.", "A50-FAST10-020"),
+    ("reply-without-gap-mode", "The gap mode is left out.", "A50-FAST10-020 A50-FAST10-007"),
     ("channel-too-wide", "The subscription does not name the id.", "A50-FAST10-025"),
     ("channel-for-each-message", "Every message has a subscription.", "A50-FAST10-024"),
     (
@@ -95,7 +95,7 @@ PUBLISHING: Final[tuple[Knob, ...]] = table(
     (
         "never-waits",
         "It never waits for acks.",
-        "A50-FAST10-015 A50-FAST10-114 A50-FAST7-013 A50-FAST7-050",
+        "A50-FAST10-015 A50-FAST10-114 A50-FAST7-013 A50-FAST7-050 A50-FAST10-190",
     ),
     ("final-ack-unrecognised", "The final PubAck is overlooked.", "A50-FAST10-116"),
     ("ack-sequence-untold", "What is acknowledged is not told.", "A50-FAST10-117"),
