@@ -159,3 +159,16 @@ async def a_double_ack_waits_for_its_answer(bench: Bench) -> None:
     error = await bench.refused("ack", messages=[message["msg"]], kind="double", timeout_ms=300)
     assert error["type"] == "Timeout"
     assert bench.tap.fired["lost"] == 1
+
+
+@notices("ordered-gap-unnoticed")
+async def a_fetch_from_an_ordered_consumer(bench: Bench) -> None:
+    await bench.make_stream(6)
+    lost = {"from": "server", "op": "MSG", "subject": f"{bench.stream}.a", "nth": 3}
+    bench.tap.add_rules([{"id": "lose", "on": lost, "do": "drop"}])
+    await bench.call("ordered.get", **{"as": "o"}, stream=bench.stream)
+    fetched = await bench.call("fetch", of="o", max_messages=5, expires_ms=3000)
+    assert bench.tap.fired["lose"] == 1
+    assert [message["seq"] for message in fetched["messages"]] == [1, 2, 3, 4, 5]
+    last = await bench.call("next", of="o", expires_ms=3000)
+    assert last["message"]["seq"] == 6

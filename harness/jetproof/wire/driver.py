@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import ssl
 from collections import deque
 from collections.abc import Callable, Mapping
 from time import monotonic
@@ -99,13 +100,14 @@ class Connection:
         on_event: EventCallback | None = None,
         auto_pong: bool = True,
         write_limit: int | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> Self:
         """Connects, sends CONNECT and PING, and returns when the PONG is there.
 
         `options` overrides any field of CONNECT and wins over the other arguments; a value of None
         removes the field. `on_event(direction, frame, monotonic time)` sees every frame of both
         directions from the first INFO on. `auto_pong` answers the server's PINGs. `write_limit` is
-        the number of unsent bytes from which `drain` waits.
+        the number of unsent bytes from which `drain` waits. `tls` is used if the server wants it.
 
         `ConnectionLost` if there is no server, it refuses, talks something else, or stays silent
         for `connect_timeout` seconds.
@@ -124,7 +126,8 @@ class Connection:
                 step = "INFO"
                 await connection._wait(connection._greeted)
                 if connection.info.get("tls_required"):
-                    raise ConnectionLost(f"{where} requires TLS", hint="use a server without TLS")
+                    step = "TLS"
+                    await connection._secure(transport, tls, host)
                 step = "answer to CONNECT"
                 connection.send(Connect(said))
                 await connection._ping()
@@ -140,6 +143,14 @@ class Connection:
             connection._link.abort("the connection was given up while it was opened")
             raise
         return connection
+
+    async def _secure(
+        self, transport: asyncio.Transport, tls: ssl.SSLContext | None, host: str
+    ) -> None:
+        if tls is None:
+            raise ConnectionLost(f"{host} requires TLS", hint="use a server without TLS")
+        secured = await self._loop.start_tls(transport, self._link, tls, server_hostname=host)
+        self._link.transport = secured
 
     # Sending
 

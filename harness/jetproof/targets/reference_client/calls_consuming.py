@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from jetproof.targets.reference_client.consumers import (
     ConsumerRef,
     Delivery,
@@ -13,7 +15,7 @@ from jetproof.targets.reference_client.consumers import (
 )
 from jetproof.targets.reference_client.consuming import Consuming
 from jetproof.targets.reference_client.errors import ClientError
-from jetproof.targets.reference_client.fetching import Fetched, fetch
+from jetproof.targets.reference_client.fetching import GAP, Fetched, fetch
 from jetproof.targets.reference_client.ordered import Named, Ordered
 from jetproof.targets.reference_client.settings import (
     FetchSettings,
@@ -95,9 +97,14 @@ class ConsumingCalls:
         source = self._source(params)
         line = self._state.requests.line
         fetched = await fetch(line, source.ref, settings, source.accept)
-        if fetched.error is not None and source.renewable:
-            await source.renew()
-        return fetched
+        if fetched.error is None or not source.renewable:
+            return fetched
+        await source.renew()
+        if fetched.error.kind != GAP:
+            return fetched
+        rest = replace(settings, messages=settings.messages - len(fetched.deliveries))
+        further = await fetch(line, source.ref, rest, source.accept)
+        return Fetched([*fetched.deliveries, *further.deliveries], further.error)
 
     async def do_consume(self, params: Params) -> Told:
         source = self._source(params)

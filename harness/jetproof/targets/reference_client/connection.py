@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +40,7 @@ class Endpoint:
     reconnect_wait: float = 0.25
     max_reconnects: int = -1
     timeout: float = 5.0
+    tls: ssl.SSLContext | None = None
 
     @staticmethod
     def address(url: str) -> dict[str, Any]:
@@ -188,6 +190,7 @@ class Line:
                 token=at.token,
                 name=at.name,
                 connect_timeout=at.timeout,
+                tls=at.tls,
             )
         except ConnectionLost as lost:
             raise ClientError("ConnectionLost", lost.message) from None

@@ -205,7 +205,9 @@ class Consuming:
         self._held_back = self._loop.call_later(seconds, self._go_on)
 
     def _go_on(self) -> None:
-        self._held_back = None
+        if self._held_back is not None:
+            self._held_back.cancel()
+            self._held_back = None
         self._refill()
 
     def _refill(self) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from jetproof.targets.reference_client.conduct import Conduct
 from jetproof.targets.reference_client.connection import Line, Watcher
@@ -20,6 +21,9 @@ from jetproof.targets.reference_client.statuses import (
 )
 from jetproof.targets.reference_client.timers import Heartbeat
 from jetproof.wire.frames import Msg
+
+GAP: Final = "OrderedGap"
+"""The error of a fetch from an ordered consumer of which a message got lost."""
 
 
 @dataclass(slots=True)
@@ -146,7 +150,7 @@ class _Fetch:
             return
         delivery = Delivery.of(msg)
         if not self._accept(delivery):
-            self._end(ClientError("OrderedGap", "a message is missing"))
+            self._end(ClientError(GAP, "a message is missing"))
             return
         self._fetched.deliveries.append(delivery)
         if self._remaining.take(message_size(msg, self._conduct)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import ssl
 from typing import Any, Final
 
 from jetproof import __version__
@@ -14,7 +15,7 @@ from jetproof.targets.reference_client.connection import Endpoint
 from jetproof.targets.reference_client.errors import Unsupported
 from jetproof.targets.reference_client.protocol import Handler
 from jetproof.targets.reference_client.state import Params, State, Told
-from jetproof.targets.reference_client.values import number, text
+from jetproof.targets.reference_client.values import bad_call, number, text
 
 PROTOCOL: Final = 1
 
@@ -62,12 +63,12 @@ class Operations:
         }
 
     async def do_connect(self, params: Params) -> Told:
-        if params.get("tls_ca") is not None:
-            raise Unsupported("tls_ca: the raw driver has no TLS")
         given: dict[str, Any] = Endpoint.address(text(params, "url"))
         for name in ("user", "password", "token", "name", "inbox_prefix"):
             if params.get(name) is not None:
                 given[name] = text(params, name)
+        if params.get("tls_ca") is not None:
+            given["tls"] = _trusting(text(params, "tls_ca"))
         if (most := number(params, "max_reconnects")) is not None:
             given["max_reconnects"] = most
         for name, milliseconds in (
@@ -82,3 +83,11 @@ class Operations:
     async def do_close(self, params: Params) -> Told:
         await self._state.close()
         return {}
+
+
+def _trusting(file: str) -> ssl.SSLContext:
+    """TLS with a server whose certificate is signed by an authority of this file."""
+    try:
+        return ssl.create_default_context(cafile=file)
+    except OSError as error:
+        raise bad_call(f"tls_ca: {error}") from None
