@@ -125,7 +125,7 @@ impl Adapter {
             let messages = pull!(consumer.stream(), p, max_messages_per_batch, max_bytes_per_batch);
             tokio::spawn(self.clone().tell(p.need("as")?, messages))
         };
-        self.keep(p, Thing::Consume(task.abort_handle()))
+        self.keep(p, Thing::Consume(task.into()))
     }
 
     async fn tell<E>(
@@ -153,9 +153,12 @@ impl Adapter {
     /// The library has no call for it: an application lets go of the stream.
     pub async fn stop(&self, p: &Params) -> Answer {
         thing!(self, p.need("of")?, Consume => task);
+        let mut task = task.lock().await;
         if !task.is_finished() {
             task.abort();
-            say(json!({"event": "end", "of": p.need("of")?}));
+            if (&mut *task).await.is_err() {
+                say(json!({"event": "end", "of": p.need("of")?}));
+            }
         }
         Ok(json!({}))
     }

@@ -21,7 +21,7 @@ use protocol::{misuse, say, Failure, Params};
 use serde_json::{json, Value};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::sync::{Mutex as AsyncMutex, Notify, OnceCell, RwLock};
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 
 type Answer = Result<Value, Failure>;
 type Extra = extra_nats::jetstream::Context;
@@ -31,7 +31,7 @@ enum Thing {
     Pull(PullConsumer),
     Ordered(Consumer<OrderedConfig>),
     Message(Message),
-    Consume(AbortHandle),
+    Consume(AsyncMutex<JoinHandle<()>>),
     Batch(AsyncMutex<Option<BatchPublish<Extra>>>),
     Ingest(AsyncMutex<Option<FastPublisher>>),
     Bucket(kv::Store),
@@ -140,13 +140,14 @@ impl Adapter {
 
     /// Neither version has a call that closes at once: draining, with nothing left, closes.
     async fn close(&self) -> Answer {
-        for (_, thing) in self.things.lock().unwrap().drain() {
-            if let Thing::Consume(task) = &*thing {
-                task.abort();
+        let things = std::mem::take(&mut *self.things.lock().unwrap());
+        for thing in things.values() {
+            if let Thing::Consume(task) = &**thing {
+                task.lock().await.abort();
             }
         }
         if let Some(connection) = self.connection.write().await.take() {
-            let a_while = Duration::from_secs(2);
+            let a_while = Duration::from_secs(1);
             connection.client.drain().await.ok();
             tokio::time::timeout(a_while, connection.closed.notified()).await.ok();
             if let Some((_, client, closed)) = connection.extra.get() {
