@@ -10,7 +10,7 @@ use futures_util::{Stream, StreamExt};
 use serde_json::{json, Value};
 
 use crate::both::{given, pairs};
-use crate::protocol::{encode, misuse, rfc3339, say, unsupported, Failure, Params};
+use crate::protocol::{encode, not_open, rfc3339, say, unsupported, Failure, Params};
 use crate::{thing, Adapter, Answer, Thing};
 
 /// The options that fetch and consume share.

@@ -17,7 +17,7 @@ use async_nats::jetstream::{kv, object_store::ObjectStore, Context, Message};
 use both::{connect, given};
 use jetstream_extra::batch_publish::BatchPublish;
 use jetstream_extra::batch_publish_fast::FastPublisher;
-use protocol::{misuse, say, Failure, Params};
+use protocol::{not_open, say, Failure, Params};
 use serde_json::{json, Value};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::sync::{Mutex as AsyncMutex, Notify, OnceCell, RwLock};
@@ -44,7 +44,7 @@ macro_rules! thing {
         let name: String = $name;
         let thing = $self.things.lock().unwrap().get(&name).cloned();
         let Some(Thing::$kind($bound)) = thing.as_deref() else {
-            return misuse(format!("nothing of that kind is named {name}"));
+            return not_open(name);
         };
     };
 }
@@ -161,7 +161,7 @@ impl Adapter {
     async fn connection(&self) -> Result<Arc<Connection>, Failure> {
         match &*self.connection.read().await {
             Some(connection) => Ok(connection.clone()),
-            None => misuse("there is no connection".into()),
+            None => not_open("the connection"),
         }
     }
 

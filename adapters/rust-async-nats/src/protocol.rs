@@ -97,7 +97,7 @@ pub fn hello() -> Value {
         found.filter_map(|rest| rest.split('"').next()).collect()
     };
     let (nats, extra) = (versions("async-nats"), versions("jetstream-extra"));
-    let capabilities: Vec<_> = operations().map(|words| words[0]).collect();
+    let capabilities: Vec<_> = operations().map(|words| words[0]).skip(1).collect();
     json!({
         "protocol": 1,
         "library": "async-nats",
@@ -124,9 +124,9 @@ pub fn unsupported<T>(what: impl Display) -> Result<T, Failure> {
     Err(Failure::Unsupported(format!("async-nats has no API for {what}")))
 }
 
-/// A call that the adapter cannot make sense of.
-pub fn misuse<T>(text: String) -> Result<T, Failure> {
-    Err(Failure::Error(json!({"type": "adapter", "text": text})))
+/// There is nothing that the library could be called on.
+pub fn not_open<T>(what: impl Display) -> Result<T, Failure> {
+    Err(Failure::Error(json!({"type": "NotOpen", "text": format!("{what} is not open")})))
 }
 
 macro_rules! from_error_of {
@@ -241,7 +241,7 @@ impl Params {
     }
 
     pub fn need(&self, name: &str) -> Result<String, Failure> {
-        self.text(name).map_or_else(|| misuse(format!("{name} is missing")), Ok)
+        self.text(name).map_or_else(|| not_open(name), Ok)
     }
 
     /// A number, or 64 bits of one as digits.

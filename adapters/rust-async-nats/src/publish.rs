@@ -6,7 +6,7 @@ use jetstream_extra::batch_publish_fast::{FastPublishErrorKind, FastPublishExt, 
 use serde_json::{json, Value};
 
 use crate::both::{given, message};
-use crate::protocol::{misuse, say, unsupported, Failure, Params};
+use crate::protocol::{not_open, say, unsupported, Failure, Params};
 use crate::{thing, Adapter, Answer, Thing};
 
 impl Adapter {

@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::io::AsyncReadExt;
 
 use crate::both::{given, pairs, stored};
-use crate::protocol::{encode, misuse, rfc3339, unsupported, Failure, Params};
+use crate::protocol::{encode, not_open, rfc3339, unsupported, Failure, Params};
 use crate::{thing, Adapter, Answer, Thing};
 
 impl Adapter {

@@ -101,6 +101,11 @@ public final class Adapter extends Protocol implements ConnectionListener {
     connection = Nats.connect(b.build());
   }
 
+  private Connection connection() {
+    if (connection == null) throw new NotOpen("the connection");
+    return connection;
+  }
+
   private void close() throws InterruptedException {
     consumes.clear();
     things.clear();
@@ -125,11 +130,12 @@ public final class Adapter extends Protocol implements ConnectionListener {
     given(p, "timeout_ms", v -> b.streamTimeout(millis(v)));
     // Options bring a timeout of their own, so there are none where nothing asks for them.
     boolean plain = List.of("subject", "data", "headers").containsAll(p.keySet());
-    return pubAck(connection.jetStream(options).publish(message.build(), plain ? null : b.build()));
+    return pubAck(
+        connection().jetStream(options).publish(message.build(), plain ? null : b.build()));
   }
 
   private Object getMessage(JsonObject p) throws Exception {
-    JetStreamManagement jsm = connection.jetStreamManagement(options);
+    JetStreamManagement jsm = connection().jetStreamManagement(options);
     String stream = text(p, "stream");
     MessageInfo message;
     if (p.has("last_by_subject")) message = jsm.getLastMessage(stream, text(p, "last_by_subject"));
@@ -140,7 +146,7 @@ public final class Adapter extends Protocol implements ConnectionListener {
   }
 
   private StreamContext stream(JsonObject p) throws Exception {
-    return connection.getStreamContext(text(p, "stream"), options);
+    return connection().getStreamContext(text(p, "stream"), options);
   }
 
   private void getConsumer(JsonObject p) throws Exception {
@@ -222,7 +228,7 @@ public final class Adapter extends Protocol implements ConnectionListener {
     given(p, "group", v -> b.group(v.getAsString()));
     given(p, "min_pending", v -> b.minPending(v.getAsLong()));
     String name = text(p, "as");
-    Dispatcher dispatcher = connection.createDispatcher();
+    Dispatcher dispatcher = connection().createDispatcher();
     consumes.put(dispatcher, name);
     MessageHandler handler = m -> say(take(m).with("event", "message").with("of", name));
     MessageConsumer consumer = of(p, Pull.class).context.consume(b.build(), dispatcher, handler);
@@ -266,7 +272,7 @@ public final class Adapter extends Protocol implements ConnectionListener {
 
   private void openBucket(JsonObject p) throws Exception {
     KeyValueOptions asked = KeyValueOptions.builder().jetStreamOptions(options).build();
-    things.put(text(p, "as"), connection.keyValue(text(p, "bucket"), asked));
+    things.put(text(p, "as"), connection().keyValue(text(p, "bucket"), asked));
   }
 
   private KeyValue kv(JsonObject p) {
@@ -285,7 +291,7 @@ public final class Adapter extends Protocol implements ConnectionListener {
 
   private void openObjects(JsonObject p) throws Exception {
     ObjectStoreOptions asked = ObjectStoreOptions.builder(options).build();
-    things.put(text(p, "as"), connection.objectStore(text(p, "bucket"), asked));
+    things.put(text(p, "as"), connection().objectStore(text(p, "bucket"), asked));
   }
 
   private Object putObject(JsonObject p) throws Exception {

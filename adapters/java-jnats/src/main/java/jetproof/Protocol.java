@@ -41,8 +41,8 @@ abstract class Protocol {
     gives(signature, call);
   }
 
-  protected final Set<String> capabilities() {
-    return operations.keySet();
+  protected final List<String> capabilities() {
+    return operations.keySet().stream().filter(name -> !name.equals("hello")).toList();
   }
 
   protected final void serve() throws IOException {
@@ -81,6 +81,6 @@ abstract class Protocol {
 
   protected final <T> T thing(String name, Class<T> type) {
     if (type.isInstance(things.get(name))) return type.cast(things.get(name));
-    throw new NoSuchElementException("the adapter has nothing named " + name);
+    throw new NotOpen(name);
   }
 }

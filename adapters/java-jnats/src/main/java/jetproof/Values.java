@@ -34,6 +34,13 @@ final class Values {
     }
   }
 
+  /** There is nothing that the library could be called on. */
+  static final class NotOpen extends RuntimeException {
+    NotOpen(String what) {
+      super(what + " is not open");
+    }
+  }
+
   static void given(JsonObject p, String name, Consumer<JsonElement> use) {
     if (p.has(name)) use.accept(p.get(name));
   }
