@@ -34,6 +34,11 @@ def add_parser(commands: Commands) -> None:
         metavar="N",
         help="mutants at the same time (default: 3)",
     )
+    parser.add_argument(
+        "--client",
+        metavar="CLIENT",
+        help="make a client wrong instead: reference, whose knobs are then the mutants",
+    )
     parser.add_argument("--markdown", action="store_true", help="print Markdown, for a page")
     parser.set_defaults(run=run)
 
@@ -41,6 +46,7 @@ def add_parser(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     import asyncio
 
-    from jetproof.cli.mutating import execute
+    from jetproof.cli import mutating, mutating_clients
 
+    execute = mutating.execute if args.client is None else mutating_clients.execute
     return asyncio.run(execute(args))

@@ -198,7 +198,7 @@ async def _try_all(
     async def one(mutant: Mutant) -> Trial:
         async with places:
             trial = await _try(bench, mutant, items, baseline)
-        stream.write(f"{_line(trial, paint)}\n")
+        stream.write(f"{trial_line(trial, paint)}\n")
         stream.flush()
         return trial
 
@@ -307,7 +307,7 @@ _LOOKS = {
 }
 
 
-def _line(trial: Trial, paint: Paint) -> str:
+def trial_line(trial: Trial, paint: Paint) -> str:
     style, words = _LOOKS[trial.outcome]
     names = ", ".join(visible(cell.case.rpartition("::")[2]) for cell in trial.caught_by)
     count = len(trial.played)

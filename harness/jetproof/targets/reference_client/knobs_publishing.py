@@ -21,7 +21,7 @@ PUBLISHING: Final[tuple[Knob, ...]] = table(
     ),
     ("batch-starts-at-zero", "The first message has number 0.", "A50-ATOMIC-151 A50-ATOMIC-004"),
     ("batch-id-too-long", "Ids that the client makes have 96 characters.", "A50-ATOMIC-152"),
-    ("batch-id-unchecked", "An id of the caller may be too long.", "A50-ATOMIC-152"),
+    ("batch-id-unchecked", "An id of the caller may be too long.", "A50-ATOMIC-262"),
     ("first-error-ignored", "An error in the first answer is ignored.", "A50-ATOMIC-153"),
     ("empty-first-answer-refused", "An empty first answer is an error.", "A50-ATOMIC-153"),
     ("commit-value-unknown", "The commit header says yes.", "A50-ATOMIC-154"),
@@ -35,7 +35,7 @@ PUBLISHING: Final[tuple[Knob, ...]] = table(
     (
         "batch-goes-on-after-its-end",
         "Messages are sent after an error or a commit.",
-        "A50-ATOMIC-153",
+        "A50-ATOMIC-264",
     ),
     # Fast ingest
     (
