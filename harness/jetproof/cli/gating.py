@@ -62,7 +62,7 @@ async def execute(args: argparse.Namespace) -> int:
                 command=tuple(args.command_line),
                 libraries=ready,
                 witness=None if witness.client is None else witness.plan,
-                ledgers={one.plan.name: one.ledger for one in libraries},
+                ledgers={one.plan.name: one.in_force for one in libraries},
             )
             await play(plan, library, fan, options, interrupts, console.tick)
     finally:

@@ -35,6 +35,11 @@ class Judged:
     ledger: ClientLedger
     hello: Hello | None = None
 
+    @property
+    def in_force(self) -> ClientLedger:
+        """The ledger without what has expired."""
+        return self.ledger.on(today())
+
 
 def named(clients: Sequence[str], everything: bool) -> list[ClientSpec]:
     """The libraries that were asked for."""
@@ -52,7 +57,7 @@ async def meet(spec: ClientSpec, ledger: Path | None, library: Library, factor: 
     """Builds a library's adapter and asks it who it is.
 
     One that this machine cannot build is not played; one that is broken has no verdicts."""
-    known = _ledger(spec, ledger, library).on(today())
+    known = _ledger(spec, ledger, library)
     try:
         client = await asyncio.to_thread(prepare_client, spec)
         async with _started(client, factor) as adapter:

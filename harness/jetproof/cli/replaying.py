@@ -86,7 +86,7 @@ async def execute(
                 command=tuple(args.command_line),
                 hold=_holding(interrupts, printer.say) if args.keep_server else None,
                 libraries=ready,
-                ledgers={one.plan.name: one.ledger for one in libraries},
+                ledgers={one.plan.name: one.in_force for one in libraries},
             )
             await play(plan, library, fan, options, interrupts)
     finally:
