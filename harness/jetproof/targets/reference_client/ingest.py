@@ -115,7 +115,7 @@ class Ingest:
             self._check()
             operation = Operation.APPEND if self._flow.sent else Operation.START
             await self._send(message, operation)
-            await self._until(lambda: not self._flow.must_wait)
+            await self._until(lambda: not self._flow.must_wait, may_ping=True)
             return self._flow.sent, self._flow.acked
 
     async def commit(self, message: Outgoing) -> dict[str, Any]:
@@ -164,29 +164,30 @@ class Ingest:
             self._line.subscribe(reply, self._arrived)
         self._line.publish(sent.subject, sent.payload, reply=reply, headers=sent.headers)
 
-    async def _until(self, done: Callable[[], bool]) -> None:
-        """Waits for the control channel; halfway, a ping asks for what may have been lost."""
-        pinged = not self._channel.has_ping or self._wrong("never-pings")
-        rest = self._timeout / 2 if not pinged else self._timeout
+    async def _until(self, done: Callable[[], bool], *, may_ping: bool) -> None:
+        """Waits for the control channel; halfway, a ping may ask for what was lost."""
+        # Before its first answer, and after its last message, there is nothing to ask a batch.
+        pings = may_ping and self._channel.has_ping and self._flow.every > 0
+        if pings and self._wrong("never-pings"):
+            pings = False
         while not done():
             self._heard.clear()
             self._raise_if_over()
             try:
-                async with asyncio.timeout(rest):
+                async with asyncio.timeout(self._timeout / 2 if pings else self._timeout):
                     await self._heard.wait()
-                rest = self._timeout / 2 if not pinged else self._timeout
             except TimeoutError:
-                if pinged or not self._flow.every:
-                    self._finish(timed_out("an acknowledgement of the batch", self._timeout))
+                if not pings:
+                    self._finish(timed_out("an answer of the batch", self._timeout))
                     continue
-                pinged = True
+                pings = False
                 with contextlib.suppress(ClientError):
                     await self._send(Outgoing(self._last_subject), Operation.PING)
         if self._final is None:
             self._raise_if_over()
 
     async def _finished(self) -> dict[str, Any]:
-        await self._until(lambda: self._final is not None)
+        await self._until(lambda: self._final is not None, may_ping=False)
         assert self._final is not None
         return self._final
 
