@@ -7,10 +7,11 @@ otherwise, and holds every line against the schemas of the protocol. `test_progr
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from itertools import count
 from types import ModuleType
@@ -182,13 +183,40 @@ class Scenario:
     revision: str | None
     given: tuple[object, ...] = ()
 
-    async def play(self, port: int, knob: str | None = None) -> None:
-        """One that hangs is ended, and has failed."""
+    async def play(self, port: int) -> None:
+        """With a right client; one that hangs is ended, and has failed."""
+        async with asyncio.timeout(HANG_SECONDS), self._bench(port, None, 20.0) as made:
+            await self.act(made, *self.given)
+
+    async def outcome(self, port: int, knob: str | None, patience: float) -> Outcome:
+        """How it ends with a client that is wrong in one way, or in none."""
+        made: Bench | None = None
+        passed = False
+        # What is missing shows as a key that is not there, or as a number of values.
+        with contextlib.suppress(AssertionError, TimeoutError, ValueError, KeyError, IndexError):
+            async with (
+                asyncio.timeout(4 * patience),
+                self._bench(port, knob, patience) as made,
+            ):
+                await self.act(made, *self.given)
+                passed = True
+        fired = made.adapter.conduct.fired[knob] if made is not None and knob else 0
+        return Outcome(passed, fired)
+
+    def _bench(
+        self, port: int, knob: str | None, patience: float
+    ) -> AbstractAsyncContextManager[Bench]:
         arguments = ["--revision", self.revision] if self.revision else []
         arguments += ["--knob", knob] if knob else []
-        patience, hang = (2.0, 8.0) if knob else (20.0, HANG_SECONDS)
-        async with asyncio.timeout(hang), bench(port, tuple(arguments), patience) as made:
-            await self.act(made, *self.given)
+        return bench(port, tuple(arguments), patience)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Whether a scenario held, and how often the knob came to bear."""
+
+    passed: bool
+    fired: int
 
 
 def notices(

@@ -79,7 +79,8 @@ async def a_deleted_consumer_ends_it(bench: Bench) -> None:
 @notices("pending-headers-ignored")
 async def expired_pulls_are_followed_by_others(bench: Bench) -> None:
     await begin(bench, max_messages=10, expires_ms=1000)
-    await bench.until(lambda: len(bench.pulls()) == 3)
+    for number in (2, 3):
+        await bench.until(lambda number=number: len(bench.pulls()) == number)
     assert [pull["batch"] for pull in bench.pulls()] == [10, 10, 10]
     assert not bench.told("notice")
     await bench.store(1)
