@@ -29,7 +29,7 @@ from pathlib import Path
 from jetproof.data import cache_root
 from jetproof.errors import JetproofError
 from jetproof.targets.clients.spec import AdapterFolder, ClientSpec, Command
-from jetproof.targets.clients.toolchain import NotBuildable, check_toolchain
+from jetproof.targets.clients.toolchain import NotBuildable, check_present, check_toolchain
 from jetproof.targets.releases import is_offline
 from jetproof.targets.server import dies_with_parent
 
@@ -99,10 +99,11 @@ def prepare_client(
     if spec.folder is None:
         return _reference(spec)
     folder, version = spec.folder, spec.version or spec.folder.version
-    interpreter = check_toolchain(folder)
     place = _root(cache_dir) / build_name(folder, version)
-    if not is_built(folder, version, cache_dir=cache_dir):
-        _build(folder, version, interpreter, place, notify)
+    if is_built(folder, version, cache_dir=cache_dir):
+        check_present(folder)
+    else:
+        _build(folder, version, check_toolchain(folder), place, notify)
     names = _names(place, version, _root(cache_dir) / "kept" / _file_name(folder.name))
     return Client(folder.name, _filled(folder.run, names, place), version, place)
 

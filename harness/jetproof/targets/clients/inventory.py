@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,7 +16,7 @@ from jetproof.targets.clients.spec import (
     known_adapters,
     parse_client,
 )
-from jetproof.targets.clients.toolchain import NotBuildable, check_toolchain
+from jetproof.targets.clients.toolchain import NotBuildable, check_present, check_toolchain
 
 State = Literal["built", "not built", "n/a", "failed"]
 
@@ -39,14 +40,20 @@ class Entry:
 def entries(*, cache_dir: Path | None = None) -> Iterator[Entry]:
     """Every client that comes with Jetproof, as this machine has it. Nothing is built."""
     yield _unbuilt(parse_client(REFERENCE))
-    for folder in known_adapters().values():
-        try:
+    with ThreadPoolExecutor() as pool:  # programs are slow to tell their versions
+        yield from pool.map(lambda folder: _looked_at(folder, cache_dir), known_adapters().values())
+
+
+def _looked_at(folder: AdapterFolder, cache_dir: Path | None) -> Entry:
+    there = is_built(folder, folder.version, cache_dir=cache_dir)
+    try:
+        if there:
+            check_present(folder)
+        else:
             check_toolchain(folder)
-        except NotBuildable as missing:
-            yield _entry(folder, folder.version, "n/a", missing.reason, missing.hint)
-            continue
-        there = is_built(folder, folder.version, cache_dir=cache_dir)
-        yield _entry(folder, folder.version, "built" if there else "not built")
+    except NotBuildable as missing:
+        return _entry(folder, folder.version, "n/a", missing.reason, missing.hint)
+    return _entry(folder, folder.version, "built" if there else "not built")
 
 
 def built(

@@ -41,11 +41,25 @@ def check_toolchain(folder: AdapterFolder) -> Path | None:
     return None if folder.python is None else _python(folder.name, folder.python)
 
 
-def _check(adapter: str, need: Need) -> None:
-    hint = f"install {need.program}: {need.hint}" if need.hint else f"install {need.program}"
+def check_present(folder: AdapterFolder) -> None:
+    """Whether the programs are there, for an adapter that was built: nothing is asked of them."""
+    for need in folder.needs:
+        _found(folder.name, need)
+
+
+def _found(adapter: str, need: Need) -> str:
     path = shutil.which(need.program)
     if path is None:
-        raise NotBuildable(adapter, f"{need.program} is not installed", hint)
+        raise NotBuildable(adapter, f"{need.program} is not installed", _hint(need))
+    return path
+
+
+def _hint(need: Need) -> str:
+    return f"install {need.program}: {need.hint}" if need.hint else f"install {need.program}"
+
+
+def _check(adapter: str, need: Need) -> None:
+    path, hint = _found(adapter, need), _hint(need)
     if need.atleast is None:
         return
     ask = need.ask or _ASK.get(need.program, ("--version",))
@@ -61,7 +75,7 @@ def _python(adapter: str, need: PythonNeed) -> Path:
     wanted = _parts(need.atleast)
     if sys.version_info[: len(wanted)] >= wanted:
         return Path(sys.executable)
-    for path in _interpreters():
+    for path in _interpreters(wanted[:2]):
         told = _told([str(path), "-c", _TELL])
         if told is not None and _parts(told) >= wanted:
             return path
@@ -72,17 +86,22 @@ def _python(adapter: str, need: PythonNeed) -> Path:
     )
 
 
-def _interpreters() -> Iterator[Path]:
-    """Those on the PATH and those of pyenv, whose shims run only what is switched on."""
+def _interpreters(least: tuple[int, ...]) -> Iterator[Path]:
+    """Those on the PATH and those of pyenv, whose shims run only what is switched on.
+
+    What its name says to be too old is not even asked.
+    """
     names: set[str] = set()
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         if folder and Path(folder).is_dir():
             names |= {name for name in os.listdir(folder) if _PYTHON.fullmatch(name)}
     for name in sorted(names, key=_parts):
-        if (path := shutil.which(name)) is not None:
-            yield Path(path)
+        if _parts(name) >= least and (found := shutil.which(name)) is not None:
+            yield Path(found)
     root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    yield from sorted(root.glob("3.*/bin/python3"), key=lambda path: _parts(path.parts[-3]))
+    for path in sorted(root.glob("3.*/bin/python3"), key=lambda path: _parts(path.parts[-3])):
+        if _parts(path.parts[-3]) >= least:
+            yield path
 
 
 def _told(command: list[str]) -> str | None:
