@@ -26,6 +26,8 @@ COMMANDS = (
     "mutate",
     "doctor",
     "smoke",
+    "gate",
+    "ledger",
     "schema",
 )
 

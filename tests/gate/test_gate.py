@@ -8,8 +8,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from jsonschema import Draft202012Validator
 from tests.gate.conftest import CLOSES, COMMITS, WRONG, Gate, script
 
+from jetproof.data import fixtures_dir
 from jetproof.results import read_run
 
 LEDGER = """\
@@ -179,7 +181,10 @@ def test_what_a_library_says_is_data(gate: Gate, cases: Write, tmp_path: Path) -
 def test_the_document_names_the_library(gate: Gate, cases: Write, library: Write) -> None:
     done = gate(cases(COMMITS), "--client", library(), "--out", "run", "--json")
     document = json.loads(done.out)
+    schema = json.loads((fixtures_dir() / "schemas" / "cli" / "gate.json").read_text())
+    Draft202012Validator(schema).validate(document)
     assert document["exit_code"] == 0
+    assert [one["library"] for one in document["libraries"]] == ["reference"]
     assert any("my-adapter@" in str(cell["client"]) for cell in document["cells"])
 
 

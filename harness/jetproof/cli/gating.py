@@ -54,6 +54,8 @@ async def execute(args: argparse.Namespace) -> int:
     document, record = Document(), Record(keep_frames=0)
     fan = open_fan(args.junit, folder, None, (console, document, record))
     interrupts = Interrupts(stop, notify=console.say)
+    for one in libraries:
+        console.say(one.introduction)
     try:
         async with pools([*libraries, witness], factor, args.jobs or AT_ONCE) as ready:
             options = RunOptions(
@@ -73,7 +75,8 @@ async def execute(args: argparse.Namespace) -> int:
         console.say(line)
     code = _exit_code(library, libraries, record, bool(fan.failures), interrupts)
     if args.json:
-        write_json(document.build(results=str(folder.folder), code=code))
+        told = document.build(results=str(folder.folder), code=code)
+        write_json({**told, "libraries": [one.document() for one in libraries]})
     return code
 
 

@@ -36,6 +36,38 @@ class Judged:
     hello: Hello | None = None
 
     @property
+    def introduction(self) -> str:
+        """Who it is, in a line."""
+        plan = self.plan
+        if reason := plan.missing or plan.broken:
+            return f"{plan.name} is not judged: {reason}"
+        assert self.hello is not None
+        parts = ", ".join(f"{name} {version}" for name, version in self.hello.parts.items())
+        claims = ", ".join(f"{spec}@{number}" for spec, number in sorted(plan.claims.items()))
+        known = len(self.ledger.entries)
+        return (
+            f"{plan.name} ({parts or plan.library}; {self.hello.runtime}) claims "
+            f"{claims or 'no revision'}; {known} known failure{'' if known == 1 else 's'}"
+        )
+
+    def document(self) -> dict[str, object]:
+        """The same for machines."""
+        plan, hello = self.plan, self.hello
+        return {
+            "name": plan.name,
+            "library": plan.library,
+            "version": plan.version,
+            "language": hello.language if hello else "",
+            "runtime": hello.runtime if hello else "",
+            "parts": dict(hello.parts) if hello else {},
+            "claims": dict(plan.claims),
+            "capabilities": sorted(hello.capabilities) if hello else [],
+            "ledger": self.ledger.file or None,
+            "missing": plan.missing,
+            "broken": plan.broken,
+        }
+
+    @property
     def in_force(self) -> ClientLedger:
         """The ledger without what has expired."""
         return self.ledger.on(today())

@@ -13,6 +13,7 @@ from jetproof.cli import (
     diff,
     doctor,
     gate,
+    ledger,
     list_cases,
     matrix,
     merge,
@@ -57,6 +58,7 @@ def build_parser() -> argparse.ArgumentParser:
     for command in (
         run,
         gate,
+        ledger,
         clients,
         smoke,
         matrix,

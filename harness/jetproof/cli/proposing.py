@@ -1,0 +1,184 @@
+"""The work of `jetproof ledger`: what a run found, turned into entries.
+
+Entries that hold are kept as they stand, comments and all. One that says of a case that it fails,
+and it does not, is left out; one that fails otherwise is replaced. New failures get an entry each,
+with what was seen; a person then says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from jetproof.cli.common import write_json
+from jetproof.cli.libraries import LEDGER
+from jetproof.errors import JetproofError
+from jetproof.load.client_ledger import read_ledger
+from jetproof.load.library import Library, load_library
+from jetproof.model.client_ledger import ClientLedger
+from jetproof.model.verdict import Cell, Check, Verdict
+from jetproof.results import Run, read_run
+from jetproof.targets.clients.spec import parse_client
+
+_ENTRY = re.compile(r"^  - id: *(\S+)", re.MULTILINE)
+_HEAD = """\
+# Where {client} is known not to keep a sentence, and exactly how.
+client: {client}
+entries:
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A case that a library fails in one way, on these servers."""
+
+    case: str
+    clauses: tuple[str, ...]
+    mismatches: tuple[tuple[str, str, object], ...]
+    servers: tuple[str, ...]
+
+
+def execute(args: argparse.Namespace) -> int:
+    library, run = load_library(), read_run(args.folder)
+    spec = parse_client(args.client)
+    path: Path | None = args.ledger
+    if path is None and spec.folder is not None:
+        path = spec.folder.folder / LEDGER
+    known = read_ledger(path, library) if path and path.exists() else ClientLedger(spec.name)
+    cells = [cell for cell in run.latest if _is(cell, spec.name)]
+    if not cells:
+        there = sorted({cell.client for cell in run.latest if cell.client})
+        raise JetproofError(
+            f"{args.folder} has no cells of {spec.name}",
+            phase="load",
+            hint=f"it has: {', '.join(there) or 'no client library'}",
+        )
+    text = path.read_text(encoding="utf-8") if path and path.exists() else ""
+    gone = _outlived(known, cells)
+    found = list(_findings(run, cells))
+    proposed = propose(text, spec.name, gone, found, library)
+    if args.json:
+        added = [finding.case for finding in found]
+        document = {"schema": 1, "client": spec.name, "removed": sorted(gone), "added": added}
+        write_json({**document, "ledger": proposed})
+    elif args.write:
+        if path is None:
+            raise JetproofError("where to? Say --ledger FILE", phase="plan")
+        path.write_text(proposed, encoding="utf-8")
+        sys.stdout.write(f"{path}: {len(found)} added, {len(gone)} removed\n")
+    else:
+        sys.stdout.write(proposed)
+    return 0
+
+
+def propose(
+    text: str, client: str, gone: set[str], found: Sequence[Finding], library: Library
+) -> str:
+    """The whole file: what stays, byte by byte, and what is new."""
+    kept = _without(text, gone) if text else _HEAD.format(client=client)
+    taken = set(_ENTRY.findall(kept))
+    new = [_entry(finding, taken, library) for finding in found]
+    if not new and not _ENTRY.search(kept):
+        return kept.rstrip("\n").removesuffix(" []") + " []\n"
+    body = kept.rstrip("\n").removesuffix(" []") + "\n"
+    for entry in new:
+        body += entry if body.endswith("entries:\n") else f"\n{entry}"
+    return body
+
+
+def _is(cell: Cell, name: str) -> bool:
+    return (cell.client or "").rpartition("@")[0] == name
+
+
+def _outlived(known: ClientLedger, cells: Iterable[Cell]) -> set[str]:
+    """Entries of the ledger that are stale, by every cell that they cover."""
+    stale = {cell.case for cell in cells if cell.verdict is Verdict.STALE}
+    return {entry.deviation.id for entry in known.entries if entry.deviation.case in stale}
+
+
+def _findings(run: Run, cells: Sequence[Cell]) -> Iterator[Finding]:
+    """Failures, those alike on several servers as one."""
+    failed = {
+        (cell.name, cell.target, cell.attempt): cell
+        for cell in cells
+        if cell.verdict in (Verdict.FAIL, Verdict.STALE, Verdict.WARN)
+    }
+    checks: dict[tuple[str, str, int], list[Check]] = defaultdict(list)
+    for key, check in run.checks():
+        if key in failed and not check.ok:
+            checks[key].append(check)
+    alike: dict[tuple[str, str], list[Cell]] = defaultdict(list)
+    seen: dict[tuple[str, str], tuple[tuple[str, str, object], ...]] = {}
+    for key, cell in failed.items():
+        mismatches = tuple(
+            dict.fromkeys((check.step, check.path, _plain(check.actual)) for check in checks[key])
+        )
+        if mismatches:
+            name = cell.case, json.dumps(mismatches, default=str)
+            alike[name].append(cell)
+            seen[name] = mismatches
+    played: dict[str, set[str]] = defaultdict(set)
+    for cell in cells:
+        if cell.verdict is not Verdict.NOT_APPLICABLE:
+            played[cell.case].add(cell.server)
+    for name, members in sorted(alike.items()):
+        servers = {cell.server for cell in members}
+        some = () if servers == played[name[0]] else tuple(sorted(servers))
+        yield Finding(name[0], members[0].clauses, seen[name], some)
+
+
+def _plain(actual: object) -> object:
+    """An actual value as a ledger writes it; what is a mapping there would be a matcher."""
+    if actual == {"absent": True}:
+        return "absent"
+    return json.dumps(actual) if isinstance(actual, (dict, list)) else actual
+
+
+def _entry(finding: Finding, taken: set[str], library: Library) -> str:
+    identifier = _fresh(finding.case.rpartition("::")[2], taken)
+    sentences = " ".join(library.clause(clause).text.strip() for clause in finding.clauses)
+    rows = [
+        {"step": step, "path": path, "actual": {"absent": True} if actual == "absent" else actual}
+        for step, path, actual in finding.mismatches
+    ]
+    seen = "; ".join(f"{row['path']} is {_words(row['actual'])}" for row in rows)
+    document: dict[str, object] = {"id": identifier, "case": finding.case}
+    if finding.servers:
+        first, last = finding.servers[0], finding.servers[-1]
+        document["servers"] = first if first == last else f">={first} <={last}"
+    document |= {"text": sentences, "does": f"{seen}.", "mismatches": rows}
+    told = yaml.safe_dump([document], sort_keys=False, allow_unicode=True, width=110)
+    return "".join(f"  {line}\n" for line in told.splitlines())
+
+
+def _words(actual: object) -> str:
+    return "absent" if isinstance(actual, Mapping) else str(actual)
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    """A name that no entry has."""
+    candidate, number = name, 2
+    while candidate in taken:
+        candidate, number = f"{name}-{number}", number + 1
+    taken.add(candidate)
+    return candidate
+
+
+def _without(text: str, gone: set[str]) -> str:
+    """The file without some entries; comments before an entry belong to it."""
+    starts = [(match.start(), match[1]) for match in _ENTRY.finditer(text)]
+    if not starts:
+        return text
+    pieces = [text[: starts[0][0]]]
+    for (start, name), end in zip(starts, [*(s for s, _ in starts[1:]), len(text)], strict=True):
+        if name not in gone:
+            pieces.append(text[start:end])
+    return "".join(pieces)

@@ -1,0 +1,81 @@
+"""`jetproof ledger`: what it proposes makes the next gate green, and keeps what people wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from tests.gate.conftest import WRONG, Gate
+
+from jetproof.cli import main
+from jetproof.data import fixtures_dir
+
+CASE = "adr-50/client/atomic::only-the-last-message-commits"
+OTHER = "adr-50/client/atomic::the-first-message-is-a-request"
+KEPT = f"""\
+# A word about this library.
+client: ./my-adapter
+entries:
+  - id: first
+    case: {OTHER}
+    text: The first message is a request.
+    does: It is not.
+    mismatches:
+      - {{step: first, path: wire.reply, actual: ""}}  # seen on every server
+"""
+
+Write = Callable[..., Path]
+
+
+def proposed(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    capsys.readouterr()
+    assert main(["ledger", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_proposal_makes_the_next_gate_green(
+    gate: Gate, library: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = library(WRONG)
+    assert gate(CASE, "--client", own, "--out", "red").code == 1
+    file = tmp_path / "ledger.yaml"
+    file.write_text(proposed(capsys, "red", "--client", own))
+    done = gate(CASE, "--client", own, "--ledger", file, "--out", "green")
+    assert done.code == 0, done.out
+    assert "known" in done.out
+
+
+def test_what_people_wrote_stays_and_what_is_stale_goes(
+    gate: Gate, library: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "ledger.yaml"
+    file.write_text(KEPT)
+    own = library("batch-start-without-reply")
+    run = gate(OTHER, "--client", own, "--ledger", file, "--out", "known")
+    assert run.code == 0, run.out
+    assert proposed(capsys, "known", "--client", own, "--ledger", file) == KEPT
+    assert gate(OTHER, "--client", library(), "--ledger", file, "--out", "stale").code == 1
+    told = proposed(capsys, "stale", "--client", own, "--ledger", file)
+    assert told == "# A word about this library.\nclient: ./my-adapter\nentries: []\n"
+
+
+def test_the_document_follows_its_schema(
+    gate: Gate, library: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = library(WRONG)
+    gate(CASE, "--client", own, "--out", "red")
+    document = json.loads(proposed(capsys, "red", "--client", own, "--json"))
+    schema = json.loads((fixtures_dir() / "schemas" / "cli" / "ledger.json").read_text())
+    Draft202012Validator(schema).validate(document)
+    assert document["added"] == [CASE]
+
+
+def test_a_run_without_the_library_is_a_mistake(
+    gate: Gate, library: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gate(CASE, "--client", library(), "--out", "run")
+    assert main(["ledger", "run", "--client", "python:nats-py"]) == 2
+    assert "has no cells of python:nats-py" in capsys.readouterr().err
