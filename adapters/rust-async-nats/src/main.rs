@@ -2,6 +2,7 @@
 
 mod both;
 mod consume;
+mod operations;
 mod protocol;
 mod publish;
 mod store;
@@ -73,7 +74,7 @@ async fn main() -> std::io::Result<()> {
         let adapter = adapter.clone();
         tokio::spawn(async move {
             let (id, op, p) = protocol::parse(&line);
-            let answer = match protocol::check(&op, &p) {
+            let answer = match operations::check(&op, &p) {
                 Ok(()) => adapter.call(&op, &p).await,
                 Err(failure) => Err(failure),
             };
@@ -91,7 +92,7 @@ async fn main() -> std::io::Result<()> {
 impl Adapter {
     async fn call(self: &Arc<Self>, op: &str, p: &Params) -> Answer {
         match op {
-            "hello" => Ok(protocol::hello()),
+            "hello" => Ok(operations::hello()),
             "connect" => self.connect(p).await,
             "close" => self.close().await,
             "publish" => self.publish(p).await,

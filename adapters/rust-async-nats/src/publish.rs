@@ -69,8 +69,8 @@ impl Adapter {
         });
         given!(
             builder,
-            flow(p.number("flow").map(|flow| flow as u16)),
-            max_outstanding_acks(p.number("max_outstanding").map(|max| max as u16)),
+            flow(p.short("flow")?),
+            max_outstanding_acks(p.short("max_outstanding")?),
             gap_mode(gap),
             ack_timeout(p.millis("ack_timeout_ms")),
         );

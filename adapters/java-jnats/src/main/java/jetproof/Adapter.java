@@ -27,17 +27,15 @@ public final class Adapter extends Protocol implements ConnectionListener {
               getClass().getClassLoader(), new Class<?>[] {ErrorListener.class}, this::told);
   private Connection connection;
   private JetStreamOptions options;
+  private KeyValueOptions forKeys;
+  private ObjectStoreOptions forObjects;
 
   public static void main(String[] arguments) throws Exception {
-    Adapter adapter = new Adapter();
-    adapter.serve();
-    adapter.close();
-    System.exit(0);
+    new Adapter().serve();
   }
 
   /** What the library can do, each operation with its parameters; all else is unsupported. */
   private Adapter() {
-    gives("hello protocol", p -> hello());
     does(
         "connect url name user password token inbox_prefix tls_ca reconnect_wait_ms"
             + " max_reconnects timeout_ms",
@@ -52,8 +50,10 @@ public final class Adapter extends Protocol implements ConnectionListener {
     gives("message.get stream seq last_by_subject", this::getMessage);
     does("consumer.get as stream consumer", this::getConsumer);
     does("consumer.create as stream config", this::createConsumer);
-    gives("consumer.info of", this::consumerInfo);
-    does("consumer.delete of", this::deleteConsumer);
+    gives("consumer.info of", p -> with("info", consumerInfo(p)));
+    does(
+        "consumer.delete of",
+        p -> of(p, Pull.class).stream.deleteConsumer(of(p, Pull.class).context.getConsumerName()));
     does("ordered.get as stream filter_subjects deliver_policy start_seq", this::getOrdered);
     gives("fetch of max_messages max_bytes expires_ms no_wait group min_pending", this::fetch);
     gives("next of expires_ms", this::next);
@@ -61,28 +61,23 @@ public final class Adapter extends Protocol implements ConnectionListener {
     does("consume.stop of", this::stop);
     does("consume.drain of", p -> of(p, MessageConsumer.class).stop());
     does("ack messages kind delay_ms timeout_ms", this::ack);
-    does("kv.open as bucket", this::openBucket);
-    gives("kv.get of key revision", this::getKey);
+    does("kv.open as bucket", p -> keep(p, connection().keyValue(text(p, "bucket"), forKeys)));
+    gives("kv.get of key revision", p -> with("entry", entry(getKey(p))));
     gives("kv.put of key data", p -> with("revision", kv(p).put(text(p, "key"), data(p))));
     gives("kv.create of key data", p -> with("revision", kv(p).create(text(p, "key"), data(p))));
-    gives("kv.update of key data revision", this::updateKey);
+    gives(
+        "kv.update of key data revision",
+        p -> with("revision", kv(p).update(text(p, "key"), data(p), number(p, "revision"))));
     does("kv.delete of key", p -> kv(p).delete(text(p, "key")));
     does("kv.purge of key", p -> kv(p).purge(text(p, "key")));
     gives("kv.list of", p -> with("keys", kv(p).keys()));
-    does("object.open as bucket", this::openObjects);
-    gives("object.put of name data", this::putObject);
+    does(
+        "object.open as bucket",
+        p -> keep(p, connection().objectStore(text(p, "bucket"), forObjects)));
+    gives(
+        "object.put of name data",
+        p -> with("info", info(of(p, ObjectStore.class).put(text(p, "name"), data(p)))));
     gives("object.get of name", this::getObject);
-  }
-
-  private Object hello() {
-    return with("protocol", 1)
-        .with("library", "jnats")
-        .with("version", Nats.CLIENT_VERSION)
-        .with("language", "java")
-        .with("runtime", "java " + Runtime.version())
-        .with("parts", Map.of("jnats", Nats.CLIENT_VERSION))
-        .with("capabilities", capabilities())
-        .with("claims", Map.of("adr-31", 1, "adr-37", 3));
   }
 
   private void connect(JsonObject p) throws Exception {
@@ -98,6 +93,8 @@ public final class Adapter extends Protocol implements ConnectionListener {
     JetStreamOptions.Builder js = JetStreamOptions.builder();
     given(p, "timeout_ms", v -> js.requestTimeout(millis(v)));
     options = js.build();
+    forKeys = KeyValueOptions.builder(options).build();
+    forObjects = ObjectStoreOptions.builder(options).build();
     connection = Nats.connect(b.build());
   }
 
@@ -106,7 +103,8 @@ public final class Adapter extends Protocol implements ConnectionListener {
     return connection;
   }
 
-  private void close() throws InterruptedException {
+  @Override
+  protected void close() throws InterruptedException {
     consumes.clear();
     things.clear();
     if (connection != null) connection.close();
@@ -151,7 +149,7 @@ public final class Adapter extends Protocol implements ConnectionListener {
 
   private void getConsumer(JsonObject p) throws Exception {
     StreamContext stream = stream(p);
-    things.put(text(p, "as"), new Pull(stream, stream.getConsumerContext(text(p, "consumer"))));
+    keep(p, new Pull(stream, stream.getConsumerContext(text(p, "consumer"))));
   }
 
   private void createConsumer(JsonObject p) throws Exception {
@@ -161,14 +159,7 @@ public final class Adapter extends Protocol implements ConnectionListener {
     for (var asked : p.getAsJsonObject("config").entrySet())
       if (!kept.has(asked.getKey()) && !leftOut(asked.getKey(), asked.getValue().toString()))
         throw new Unsupported(asked.getKey() + " of a consumer");
-    things.put(text(p, "as"), new Pull(stream, stream.createOrUpdateConsumer(config)));
-  }
-
-  /**
-   * What the library knows and does not send: defaults, and one filter, which is filter_subject.
-   */
-  private static boolean leftOut(String name, String value) {
-    return name.equals("filter_subjects") || List.of("0", "-1", "false", "\"\"").contains(value);
+    keep(p, new Pull(stream, stream.createOrUpdateConsumer(config)));
   }
 
   private void getOrdered(JsonObject p) throws Exception {
@@ -177,18 +168,12 @@ public final class Adapter extends Protocol implements ConnectionListener {
     given(p, "filter_subjects", v -> config.filterSubjects(texts(v)));
     given(p, "deliver_policy", v -> config.deliverPolicy(DeliverPolicy.get(v.getAsString())));
     given(p, "start_seq", v -> config.startSequence(v.getAsLong()));
-    things.put(text(p, "as"), new Pull(stream, stream.createOrderedConsumer(config)));
+    keep(p, new Pull(stream, stream.createOrderedConsumer(config)));
   }
 
   private Object consumerInfo(JsonObject p) throws Exception {
-    if (of(p, Pull.class).context instanceof ConsumerContext consumer)
-      return with("info", info(consumer.getConsumerInfo()));
+    if (of(p, Pull.class).context instanceof ConsumerContext c) return info(c.getConsumerInfo());
     throw new Unsupported("information about an ordered consumer");
-  }
-
-  private void deleteConsumer(JsonObject p) throws Exception {
-    Pull pull = of(p, Pull.class);
-    pull.stream.deleteConsumer(pull.context.getConsumerName());
   }
 
   private Fields take(Message message) {
@@ -270,32 +255,13 @@ public final class Adapter extends Protocol implements ConnectionListener {
     }
   }
 
-  private void openBucket(JsonObject p) throws Exception {
-    KeyValueOptions asked = KeyValueOptions.builder().jetStreamOptions(options).build();
-    things.put(text(p, "as"), connection().keyValue(text(p, "bucket"), asked));
-  }
-
   private KeyValue kv(JsonObject p) {
     return of(p, KeyValue.class);
   }
 
-  private Object getKey(JsonObject p) throws Exception {
+  private KeyValueEntry getKey(JsonObject p) throws Exception {
     String key = text(p, "key");
-    var entry = p.has("revision") ? kv(p).get(key, number(p, "revision")) : kv(p).get(key);
-    return with("entry", entry(entry));
-  }
-
-  private Object updateKey(JsonObject p) throws Exception {
-    return with("revision", kv(p).update(text(p, "key"), data(p), number(p, "revision")));
-  }
-
-  private void openObjects(JsonObject p) throws Exception {
-    ObjectStoreOptions asked = ObjectStoreOptions.builder(options).build();
-    things.put(text(p, "as"), connection().objectStore(text(p, "bucket"), asked));
-  }
-
-  private Object putObject(JsonObject p) throws Exception {
-    return with("info", info(of(p, ObjectStore.class).put(text(p, "name"), data(p))));
+    return p.has("revision") ? kv(p).get(key, number(p, "revision")) : kv(p).get(key);
   }
 
   private Object getObject(JsonObject p) throws Exception {
@@ -312,14 +278,11 @@ public final class Adapter extends Protocol implements ConnectionListener {
     }
   }
 
-  private static Fields event(String kind, String name) {
-    return with("event", "connection").with("kind", kind).with("name", name);
-  }
-
   /** What the listener of errors was told, under the name of the method: the connection first. */
   private Object told(Object listener, Method method, Object[] told) {
     Fields error = notice(method.getName(), told);
-    String consume = told[1] instanceof JetStreamSubscription about ? consumeOf(about) : null;
+    String consume =
+        told.length > 1 && told[1] instanceof JetStreamSubscription s ? consumeOf(s) : null;
     if (consume != null) say(with("event", "notice").with("of", consume).with("error", error));
     else say(event("error", method.getName()).with("error", error));
     return null;

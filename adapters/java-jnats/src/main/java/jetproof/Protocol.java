@@ -4,7 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static jetproof.Values.*;
 
 import com.google.gson.*;
+import io.nats.client.Nats;
+import io.nats.client.support.Status;
 import java.io.*;
+import java.lang.reflect.Field;
 import java.util.*;
 import java.util.concurrent.*;
 
@@ -25,6 +28,10 @@ abstract class Protocol {
   private final Map<String, Operation> operations = new LinkedHashMap<>();
   private final PrintStream out = System.out;
 
+  protected Protocol() {
+    gives("hello protocol", p -> hello());
+  }
+
   /** An operation that gives something, by its name and its parameters. */
   protected final void gives(String signature, Call call) {
     List<String> words = List.of(signature.split(" "));
@@ -41,17 +48,31 @@ abstract class Protocol {
     gives(signature, call);
   }
 
-  protected final List<String> capabilities() {
-    return operations.keySet().stream().filter(name -> !name.equals("hello")).toList();
+  private Object hello() {
+    // Revision 3 brought the status 423, and 2.24 what the library does about it.
+    var statuses = Arrays.stream(Status.class.getFields()).map(Field::getName);
+    int consumers = statuses.anyMatch("PIN_ERROR_CODE"::equals) ? 3 : 2;
+    return with("protocol", 1)
+        .with("library", "jnats")
+        .with("version", Nats.CLIENT_VERSION)
+        .with("language", "java")
+        .with("runtime", "java " + Runtime.version())
+        .with("parts", Map.of("jnats", Nats.CLIENT_VERSION))
+        .with("capabilities", operations.keySet().stream().skip(1).toList())
+        .with("claims", Map.of("adr-31", 1, "adr-37", consumers));
   }
 
-  protected final void serve() throws IOException {
+  protected abstract void close() throws Exception;
+
+  protected final void serve() throws Exception {
     System.setOut(System.err); // standard output is for the protocol alone
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, UTF_8));
     for (String line; (line = in.readLine()) != null; ) {
       JsonObject call = JsonParser.parseString(line).getAsJsonObject();
       threads.execute(() -> answer(call));
     }
+    close();
+    System.exit(0);
   }
 
   private void answer(JsonObject call) {
@@ -73,6 +94,10 @@ abstract class Protocol {
   protected final synchronized void say(Fields line) {
     out.writeBytes((GSON.toJson(line) + "\n").getBytes(UTF_8));
     out.flush();
+  }
+
+  protected final void keep(JsonObject p, Object thing) {
+    things.put(text(p, "as"), thing);
   }
 
   protected final <T> T of(JsonObject p, Class<T> type) {

@@ -71,6 +71,11 @@ final class Values {
     return headers;
   }
 
+  /** What the library knows and does not send: defaults, and one filter as a list. */
+  static boolean leftOut(String name, String value) {
+    return name.equals("filter_subjects") || List.of("0", "-1", "false", "\"\"").contains(value);
+  }
+
   static SSLContext trusting(String file) throws Exception {
     KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
     store.load(null);
@@ -118,11 +123,12 @@ final class Values {
     return error;
   }
 
-  /** What a listener was told after the connection, under the name of its method. */
+  /** What a listener was told, under the name of its method; the connection comes first. */
   static Fields notice(String method, Object[] told) {
     Object last = told[told.length - 1];
     if (last instanceof Exception e) return error(e);
-    Fields notice = with("type", method).with("text", told.length > 1 ? last + "" : method);
+    boolean says = last instanceof String || last instanceof Status;
+    Fields notice = with("type", method).with("text", says ? last.toString() : method);
     if (last instanceof Status status) addStatus(notice, status);
     return notice;
   }
@@ -189,5 +195,9 @@ final class Values {
     return with("size", info.getSize())
         .with("chunks", info.getChunks())
         .with("digest", info.getDigest());
+  }
+
+  static Fields event(String kind, String name) {
+    return with("event", "connection").with("kind", kind).with("name", name);
   }
 }
