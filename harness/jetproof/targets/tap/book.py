@@ -166,7 +166,7 @@ class RuleBook:
             requests = (request,) if request else self._requests.answered(connection, frame)
         for rule in self._rules.values():
             if sender == "client" and rule.on.answers is not None:
-                self._note_request(rule, view, decision)
+                self._note_request(rule, connection, view, decision)
                 continue
             answered: Noted | None = None
             if rule.on.answers is not None:
@@ -205,7 +205,9 @@ class RuleBook:
         maps = (own, self._env, self._given)
         return ChainMap(*cast("tuple[dict[str, Scalar], ...]", maps))  # which is only read
 
-    def _note_request(self, rule: Rule, view: FrameView, decision: Decision) -> None:
+    def _note_request(
+        self, rule: Rule, connection: int, view: FrameView, decision: Decision
+    ) -> None:
         """Remembers a request whose answers the rule is about."""
         frame = view.frame
         if (
@@ -215,7 +217,7 @@ class RuleBook:
             and selects(rule.on.answers, view, self._seen({}))
         ):
             own = remembered(rule.on.remember, view)
-            self._requests.note(frame.reply, rule.id, own)
+            self._requests.note(connection, frame.reply, rule.id, own)
             decision.request = decision.request or Noted(frame.reply)
             decision.request.taken[rule.id] = own
             decision.aside = decision.aside or self._may_blind(rule)

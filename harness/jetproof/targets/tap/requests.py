@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Final
 
 from jetproof.model.template import Scalar
@@ -14,6 +13,7 @@ from jetproof.wire.frames import Frame, Msg
 from jetproof.wire.rules.selecting import subject_matches
 
 _MAX_REQUESTS: Final = 100_000
+_MAX_INBOXES: Final = 10_000
 _MAX_LOOK_BACK: Final = 1_000
 
 
@@ -31,14 +31,26 @@ class Requests:
     def __init__(self, subscriptions: Subscriptions) -> None:
         self._subscriptions = subscriptions
         self._noted: OrderedDict[str, Noted] = OrderedDict()
+        self._at: dict[str, OrderedDict[str, Noted]] = {}  # by what the answers are subscribed with
 
-    def note(self, reply: str, rule: str, own: Mapping[str, Scalar]) -> None:
+    def note(self, connection: int, reply: str, rule: str, own: Mapping[str, Scalar]) -> None:
         """A rule is about the answers to a publish."""
         noted = self._noted.setdefault(reply, Noted(reply))
         noted.taken[rule] = own
         self._noted.move_to_end(reply)
         if len(self._noted) > _MAX_REQUESTS:
             self._noted.popitem(last=False)
+        found = self._subscriptions.find(connection, reply)
+        inbox = None if found is None else self._subscriptions.subject(*found)
+        if inbox is not None:
+            waiting = self._at.pop(inbox, None) or OrderedDict()
+            self._at[inbox] = waiting
+            if len(self._at) > _MAX_INBOXES:
+                del self._at[next(iter(self._at))]
+            waiting[reply] = noted
+            waiting.move_to_end(reply)
+            if len(waiting) > _MAX_LOOK_BACK:
+                waiting.popitem(last=False)
 
     def forget(self, rules: Iterable[str]) -> None:
         """These rules are out of force."""
@@ -49,6 +61,7 @@ class Requests:
 
     def clear(self) -> None:
         self._noted.clear()
+        self._at.clear()
 
     def answered(self, connection: int, frame: Frame) -> tuple[Noted, ...]:
         """The requests that this frame may be a reply to, the likeliest first."""
@@ -62,10 +75,4 @@ class Requests:
         inbox = self._subscriptions.subject(connection, frame.sid)
         if inbox is None or subject_matches(inbox, frame.subject):
             return ()
-        if inbox in self._noted:
-            return (self._noted[inbox],)
-        return tuple(
-            noted
-            for reply, noted in islice(reversed(self._noted.items()), _MAX_LOOK_BACK)
-            if subject_matches(inbox, reply)
-        )
+        return tuple(reversed(self._at.get(inbox, {}).values()))
