@@ -103,28 +103,34 @@ function positionsView(matrix, tables) {
 }
 
 /** Positions with all their values, as far as the text asked for is in them; those that changed come first. */
+/** What was done about each open question: every answer, and who gave it. The reference layer stands apart. */
 function positionsTaken(positions) {
   const groups = new Map();
   for (const one of positions) {
-    const key = JSON.stringify([one.case, one.revision, one.topology, one.client, one.provider, one.name]);
-    if (!groups.has(key)) groups.set(key, { ...one, values: [] });
-    groups.get(key).values.push(one);
+    const key = JSON.stringify([one.case, one.revision, one.topology, one.client, one.provider === "reference", one.name]);
+    if (!groups.has(key)) groups.set(key, { ...one, values: new Map() });
+    const { values } = groups.get(key);
+    if (!values.has(one.value)) values.set(one.value, { value: one.value, by: [] });
+    values.get(one.value).by.push(one);
   }
   return [...groups.values()]
-    .filter((one) => asked([one.case, one.name, ...one.clauses, ...one.values.map((value) => value.value)].join("\n")))
+    .map((one) => ({ ...one, values: [...one.values.values()] }))
+    .filter((one) => asked([one.case, one.name, ...one.clauses, ...one.values.map(({ value }) => value)].join("\n")))
     .sort((a, b) => Number(b.values.length > 1) - Number(a.values.length > 1) || a.case.localeCompare(b.case) || a.name.localeCompare(b.name));
 }
 
 function positionsShown(matrix, shown) {
-  const oldest = (value) => Math.min(...value.servers.map((server) => matrix.servers.indexOf(server)));
+  const oldest = ({ by }) => Math.min(...by.flatMap((one) => one.servers.map((server) => matrix.servers.indexOf(server))));
+  const plainFirst = (one) => Number(one.provider !== "embedded");
+  const who = ({ by }) => by.sort((a, b) => plainFirst(a) - plainFirst(b)).map((one) => spans(matrix, one.servers) + (plainFirst(one) && one.provider !== "reference" ? ` ${one.provider}` : "")).join(", ");
   const changed = shown.filter((one) => one.values.length > 1).length;
   return [
     h("p", { class: "hint" }, `${plural(shown.length, "position")}, of which ${changed} changed.`),
     longTable(["Case", "Position", "What the releases do"], shown, (one) =>
       row(
-        [caseLink(one.case), one.topology === "single" ? null : h("span", { class: "mark" }, one.topology), one.provider === "embedded" ? null : h("span", { class: "mark" }, one.provider), h("div", { class: "hint" }, one.clauses.join(", "))],
+        [caseLink(one.case), one.topology === "single" ? null : h("span", { class: "mark" }, one.topology), one.provider === "reference" ? h("span", { class: "mark" }, one.provider) : null, h("div", { class: "hint" }, one.clauses.join(", "))],
         wireText(one.name),
-        h("ul", { class: "plain" }, one.values.sort((x, y) => oldest(x) - oldest(y)).map((value) => h("li", {}, h("code", {}, wireText(value.value)), h("span", { class: "hint" }, ` ${spans(matrix, value.servers)}`)))),
+        h("ul", { class: "plain" }, one.values.sort((x, y) => oldest(x) - oldest(y)).map((value) => h("li", {}, h("code", {}, wireText(value.value)), h("span", { class: "hint" }, ` ${who(value)}`)))),
       ),
     ),
   ];

@@ -144,23 +144,26 @@ function historyShown(tables, spec, a, b) {
     h("h3", {}, "Revisions in between"),
     longTable(["Revision", "Date", "Server", "API level", "What it brought"], passed, (one) =>
       row(h("th", { scope: "row" }, String(one.revision)), one.date || "", one.server || "", one.api_level === null ? "" : String(one.api_level), one.note || ""),
+      "history",
     ),
   );
 }
 
-/** What cases say of a sentence, releases with the same verdicts taken together. */
+/** What cases say of a sentence, releases with the same verdicts taken together, each provider by itself. */
 function verdictsByRelease(matrix, rows) {
   const groups = [];
-  for (const column of matrix.columns) {
+  const plainFirst = (column) => (column.provider === "embedded" ? 0 : column.reference ? 2 : 1);
+  for (const column of [...matrix.columns].sort((a, b) => plainFirst(a) - plainFirst(b) || a.index - b.index)) {
     const seen = new Set(rows.map((row) => matrix.verdict(row, column)).filter(Boolean));
-    const verdicts = matrix.verdicts.filter((verdict) => seen.has(verdict));
+    // That the reference layer does not answer for a suite says nothing of the sentence.
+    const verdicts = matrix.verdicts.filter((verdict) => seen.has(verdict) && !(column.reference && verdict.name === "n/a"));
     const key = [column.provider, ...verdicts.map((verdict) => verdict.code)].join(" ");
     const last = groups.at(-1);
     if (last?.key === key) last.to = column;
     else groups.push({ key, verdicts, from: column, to: column });
   }
   const told = groups.filter((group) => group.verdicts.length);
-  if (!told.length) return h("span", { class: "hint" }, "no case");
+  if (!told.length) return h("span", { class: "hint" }, "not played");
   return h(
     "ul",
     { class: "plain by-release" },
@@ -198,7 +201,7 @@ function sentencesShown(matrix, id, title, clauses, on, about) {
       const verdict = matrix.verdict(row, on);
       if (verdict) counts[verdict.name] = (counts[verdict.name] || 0) + 1;
     }
-    return Object.keys(counts).length ? verdictCounts(matrix, counts) : h("span", { class: "hint" }, "no case");
+    return Object.keys(counts).length ? verdictCounts(matrix, counts) : h("span", { class: "hint" }, "not played");
   };
   return h(
     "section",
@@ -208,7 +211,7 @@ function sentencesShown(matrix, id, title, clauses, on, about) {
       row(
         h("th", { scope: "row" }, clauseLink(clause)),
         [clause.text || "", h("div", { class: "hint" }, clause.section)],
-        caseList(clause.cases),
+        clause.cases.length ? caseList(clause.cases) : "",
         verdicts(clause),
         verdictsByRelease(matrix, about(clause)),
       ),
