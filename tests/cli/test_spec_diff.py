@@ -16,6 +16,7 @@ from jetproof.results.revisions import (
     compare_revisions,
     grouped,
     positions_of,
+    releases_of,
     verdicts_of,
 )
 
@@ -141,6 +142,25 @@ class TestReleases:
         assert [(one.provider, one.changed) for one in found] == [
             ("embedded", False), ("reference", False),
         ]  # fmt: skip
+
+    def test_plain_releases_come_first_and_the_reference_layer_last(self) -> None:
+        servers = (("2.15.1", "reference"), ("2.15.1", "container"), ("2.15.1", "embedded"),
+                   ("2.14.0", "embedded"), ("dev", "path"))  # fmt: skip
+        cells = [
+            Played("a", ("DEMO-001",), server, "pass", provider=provider).cell()
+            for server, provider in servers
+        ]
+        assert [str(release) for release in releases_of(cells, demo())] == [
+            "2.14.0", "2.15.1", "container:2.15.1", "path:dev", "reference:2.15.1",
+        ]  # fmt: skip
+
+    def test_what_the_reference_layer_does_not_answer_for_is_no_verdict(self) -> None:
+        cells = [
+            Played("a", ("DEMO-001",), "2.15.1", "n/a", provider=provider).cell()
+            for provider in ("embedded", "reference")
+        ]
+        [by_release] = verdicts_of(demo(), cells).values()
+        assert [str(release) for release in by_release] == ["2.15.1"]
 
 
 @pytest.mark.usefixtures("small")

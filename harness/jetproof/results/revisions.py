@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from jetproof.model.clause import Clause, Revision, Spec
+from jetproof.model.ledger import REFERENCE
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.model.versions import Version, VersionError
 
@@ -58,12 +59,14 @@ class Release:
     provider: str
 
     @property
-    def order(self) -> tuple[str, int, Version | str]:
-        """By provider, the oldest first; a server without a version comes last."""
+    def order(self) -> tuple[int, str, int, Version | str]:
+        """By provider, plain releases before all others and the reference layer after them; of one
+        provider the oldest first, and a server without a version last."""
+        place = {"embedded": 0, REFERENCE: 2}.get(self.provider, 1)
         try:
-            return self.provider, 0, Version.parse(self.server)
+            return place, self.provider, 0, Version.parse(self.server)
         except VersionError:
-            return self.provider, 1, self.server
+            return place, self.provider, 1, self.server
 
     def __str__(self) -> str:
         return self.server if self.provider == "embedded" else f"{self.provider}:{self.server}"
@@ -146,9 +149,14 @@ def _follows(spec: Spec, late: Clause, early: Clause) -> bool:
 
 
 def verdicts_of(spec: Spec, cells: Iterable[Cell]) -> Verdicts:
-    """What the cells say of every clause of a specification."""
+    """What the cells say of every clause of a specification.
+
+    That the reference layer does not answer for a case says nothing of its clauses.
+    """
     found: dict[str, dict[Release, Counter[str]]] = {}
     for cell in cells:
+        if cell.provider == REFERENCE and cell.verdict is Verdict.NOT_APPLICABLE:
+            continue
         for name in cell.clauses:
             if _speaks_of(spec, cell, name):
                 by_release = found.setdefault(name, {})
