@@ -14,7 +14,7 @@ FAULTS = {
     "fast7-never-answers": "step start, message: expected",
     "fast7-acks-twice": "step three, message.json.seq: expected 3, got 1",
     "fast7-acks-the-future": "step three, message.json.seq: expected 3, got 8",
-    "fast7-raises-the-flow": "step three, message.json.messages: expected 3, got 6",
+    "fast7-raises-the-flow": "step three, message.json.messages: expected lte 3, got 6",
     "fast7-talks-garbage-in-the-middle": "step three, message.json: expected a JSON payload",
     "fast7-says-503-in-the-middle": "step three, message.json: expected a JSON payload",
 }
@@ -35,8 +35,9 @@ def test_each_fault_fails_the_case_with_its_reason(capsys: pytest.CaptureFixture
 def test_a_flow_that_is_lowered_is_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
     """The text allows it: the case must follow what the peer tells."""
     lowers = ["--mutant", "fast7-lowers-the-flow", "--server", "reference:latest", "--json"]
-    cases = [LAWFUL, "adr-50/fast-ingest/rev-7/flow::flow-stays-or-changes"]
+    cases = [CASE, LAWFUL, "adr-50/fast-ingest/rev-7/flow::flow-stays-or-changes"]
     assert main(["mutate", *cases, *lowers]) == 0
     (row,) = json.loads(capsys.readouterr().out)["mutants"]
     assert row["fired"]["fast-lowers-the-flow"] >= 1
-    assert {cell["case"]: cell["verdict"] for cell in row["played"]}[LAWFUL] == "pass"
+    told = {cell["case"]: cell["verdict"] for cell in row["played"]}
+    assert (told[CASE], told[LAWFUL]) == ("pass", "pass")
