@@ -122,7 +122,11 @@ impl Adapter {
             tokio::spawn(self.clone().tell(p.need("as")?, messages))
         } else {
             thing!(self, p.need("of")?, Pull => consumer);
-            let messages = pull!(consumer.stream(), p, max_messages_per_batch, max_bytes_per_batch);
+            let messages = if p.0.len() == 2 {
+                consumer.messages().await? // has defaults of its own, a heartbeat among them
+            } else {
+                pull!(consumer.stream(), p, max_messages_per_batch, max_bytes_per_batch)
+            };
             tokio::spawn(self.clone().tell(p.need("as")?, messages))
         };
         self.keep(p, Thing::Consume(task.into()))
