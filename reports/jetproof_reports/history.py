@@ -162,12 +162,12 @@ class History:
     @contextlib.contextmanager
     def _workplace(self) -> Iterator[Path]:
         """A temporary folder that a later writer clears away should this process be lost."""
-        self._sweep()
-        place = Path(tempfile.mkdtemp(prefix=_NEW, dir=self.folder))
-        place.chmod(0o755)
-        owner = os.open(place / _OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        with self._lock():  # a folder that is being made must not look like one that was left
+            self._sweep()
+            place = Path(tempfile.mkdtemp(prefix=_NEW, dir=self.folder))
+            owner = _owned(place)
         try:
-            fcntl.flock(owner, fcntl.LOCK_EX)
+            place.chmod(0o755)
             yield place
         finally:
             shutil.rmtree(place, ignore_errors=True)
@@ -175,17 +175,14 @@ class History:
 
     def _sweep(self) -> None:
         for place in self.folder.glob(f"{_NEW}*"):
-            with contextlib.suppress(OSError):
-                owner = os.open(place / _OWNER, os.O_RDWR | os.O_CLOEXEC)
-                try:
-                    fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(place, ignore_errors=True)
-                finally:
-                    os.close(owner)
+            with contextlib.suppress(OSError):  # in use, or gone meanwhile
+                owner = _owned(place)
+                shutil.rmtree(place, ignore_errors=True)
+                os.close(owner)
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
-        """Renames are made by one process at a time; the slow part, writing, is not in here."""
+        """Names change by one process at a time; the slow part, writing, is not in here."""
         handle = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             deadline = time.monotonic() + LOCK_SECONDS
@@ -213,6 +210,17 @@ class History:
             phase="load",
             hint=f"the newest are: {known}" if known else "it is empty",
         )
+
+
+def _owned(place: Path) -> int:
+    """A handle that shows as long as it is open that `place` is in use; an error if it is already."""
+    handle = os.open(place / _OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
 
 
 def _safe(run_id: str, run: Path) -> str:

@@ -238,6 +238,38 @@ def test_a_writer_killed_between_two_renames_is_made_good(history: History, tmp_
     assert leftovers(history) == []
 
 
+def test_a_writer_killed_before_it_owned_its_folder_is_swept_up(
+    history: History, tmp_path: Path
+) -> None:
+    history.add(run_of(tmp_path / "run1", 1))
+    (history.folder / "new-left").mkdir()
+    history.add(run_of(tmp_path / "run2", 2))
+    assert leftovers(history) == []
+
+
+def test_a_folder_that_is_being_made_is_not_swept_up(
+    history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (run_of(tmp_path / f"run{number}", number) for number in (1, 2))
+    monkeypatch.setattr(histories, "LOCK_SECONDS", 0.1)
+    real, told = os.open, []
+
+    def opened(path: Any, flags: int, *more: Any, **named: Any) -> int:
+        handle = real(path, flags, *more, **named)
+        if Path(path).name == ".owner" and not told:
+            # The file is there and not yet locked: another writer comes at the worst moment.
+            told.append("tried")
+            with pytest.raises(JetproofError, match="another process"):
+                History(history.folder).add(second)
+        return handle
+
+    monkeypatch.setattr(os, "open", opened)
+    history.add(first)
+    history.add(second)
+    assert len(ids(history)) == 2
+    assert told == ["tried"]
+
+
 def test_somebody_elses_temporary_folder_is_left_alone(history: History, tmp_path: Path) -> None:
     history.add(run_of(tmp_path / "run1", 1))
     with history.placing() as place:
