@@ -165,8 +165,7 @@ LATENCY_HIST = columns("""
     case string
     step string
     server string
-    bucket int
-    n bigint
+    buckets array<int>
     max double
 """)
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from .samples import SERVERS, SUITE
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from jetproof_reports.history import History, KeptRun
 
 Rows = list[dict[str, Any]]
 Tables = dict[str, Rows]
@@ -243,3 +250,27 @@ def test_frames_as_they_were_are_kept_for_cells_that_differ_from_the_text(tables
     assert {row["server"] for row in tables["frames"]} == {"2.12.0", "2.12.8"}
     assert all(row["case"] == f"{SUITE}::repaired" for row in tables["frames"])
     assert any("jp" in row["subject"] for row in tables["frames"])
+
+
+def test_percentiles_of_histograms_are_within_one_percent_of_a_sample(
+    spark: SparkSession, kept: tuple[History, list[KeptRun]], tables: Tables
+) -> None:
+    from jetproof_reports.derive import read_derived
+    from jetproof_reports.tables.latency import latency, latency_of_hist
+
+    hist = read_derived(spark, kept[1], ("latency_hist",))["latency_hist"]
+    key = ("measure", "case", "step", "server")
+    told = {tuple(row[name] for name in key): row for row in tables["latency"]}
+    rows = latency_of_hist(hist).toArrow().to_pylist()
+    assert {tuple(row[name] for name in key) for row in rows} == told.keys()
+    for row in rows:
+        exact = told[tuple(row[name] for name in key)]
+        assert (row["n"], row["max"], row["exact"]) == (exact["n"], exact["max"], False)
+        # An exact percentile lies between two samples; one of three samples has no neighbours there.
+        if row["n"] == 3:
+            assert row["p50"] == pytest.approx(exact["p50"], rel=0.0101)
+        assert row["p99"] == pytest.approx(exact["max"], rel=0.0101)
+    # Groups beyond a size are taken from the histograms.
+    nothing = hist.sparkSession.createDataFrame([], "measure string, case string, step string, "
+                                                "server string, ms double")  # fmt: skip
+    assert latency(nothing, hist, exact_rows=0).count() == len(rows)

@@ -1,8 +1,8 @@
 """`latency`: how long replies took and when steps were judged, as percentiles by case and step.
 
 Exact where a group has at most `EXACT_ROWS` samples. Above, and over a history, percentiles come
-from histograms of one run each that can be added up: buckets grow by 2 %, so a percentile is within
-1 % of a sample.
+from histograms of one run each that can be added up: each sample is kept as the number of a bucket,
+buckets grow by 2 %, so a percentile is within 1 % of a sample.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from jetproof_reports.schemas import LATENCY, LATENCY_HIST
@@ -27,7 +26,7 @@ _SMALLEST = 0.001
 
 
 def samples(checks: DataFrame, frames: DataFrame) -> DataFrame:
-    """Every measured time: run_id, measure, case, step, server, ms.
+    """Every measured time: run_id, cell_no, measure, case, step, server, ms.
 
     `reply` is from a request to its first answer; `judged` is from the case's start to the moment
     at which an expectation was judged, which tells how long what it waits for took to come.
@@ -46,6 +45,7 @@ def samples(checks: DataFrame, frames: DataFrame) -> DataFrame:
         .where(F.col("asked").isNotNull() & (F.col("answered") >= F.col("asked.ms")))
         .select(
             "run_id",
+            "cell_no",
             F.lit(REPLY).alias("measure"),
             "case",
             F.col("asked.step").alias("step"),
@@ -59,22 +59,28 @@ def samples(checks: DataFrame, frames: DataFrame) -> DataFrame:
 def judged(checks: DataFrame) -> DataFrame:
     """The part of the samples that comes from checks."""
     return checks.where(F.col("kind") != "schema").select(
-        "run_id", F.lit(JUDGED).alias("measure"), "case", "step", "server", "ms"
+        "run_id", "cell_no", F.lit(JUDGED).alias("measure"), "case", "step", "server", "ms"
     )
 
 
 def latency_hist(of: DataFrame) -> DataFrame:
-    """Derived, one run: how many samples fell into each bucket."""
+    """Derived, one run: the buckets of the samples of each cell and step."""
+    # By the cell's number, and not by the names that go with it: there are millions of rows.
     return (
-        of.groupBy("run_id", *_GROUP, _bucket(F.col("ms")).alias("bucket"))
-        .agg(F.count("*").alias("n"), F.max("ms").alias("max"))
+        of.groupBy("run_id", "cell_no", "measure", "step")
+        .agg(
+            F.first("case").alias("case"),
+            F.first("server").alias("server"),
+            F.collect_list(_bucket(F.col("ms"))).alias("buckets"),
+            F.max("ms").alias("max"),
+        )
         .select(*LATENCY_HIST)
     )
 
 
 def latency(of: DataFrame, hist: DataFrame, exact_rows: int = EXACT_ROWS) -> DataFrame:
     """Exact percentiles for groups of bearable size, from histograms for the others."""
-    sizes = hist.groupBy(*_GROUP).agg(F.sum("n").alias("total"))
+    sizes = hist.groupBy(*_GROUP).agg(F.sum(F.size("buckets")).alias("total"))
     small = sizes.where(F.col("total") <= exact_rows).drop("total")
     large = sizes.where(F.col("total") > exact_rows).drop("total")
     exact = exact_latency(of.join(F.broadcast(small), list(_GROUP), "left_semi"))
@@ -92,25 +98,21 @@ def exact_latency(of: DataFrame) -> DataFrame:
 
 
 def latency_of_hist(hist: DataFrame) -> DataFrame:
-    merged = hist.groupBy(*_GROUP, "bucket").agg(F.sum("n").alias("n"), F.max("max").alias("max"))
-    group = Window.partitionBy(*_GROUP)
-    upto = group.orderBy("bucket").rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    ranked = merged.withColumns({"upto": F.sum("n").over(upto), "total": F.sum("n").over(group)})
+    merged = (
+        hist.groupBy(*_GROUP)
+        .agg(
+            F.sort_array(F.flatten(F.collect_list("buckets"))).alias("buckets"),
+            F.max("max").alias("max"),
+        )
+        .withColumn("n", F.size("buckets").cast("bigint"))
+    )
 
     def point(share: float) -> Column:
-        reached = F.col("upto") >= F.col("total") * F.lit(share)
-        return _middle(F.min(F.when(reached, F.col("bucket"))))
+        nth = F.greatest(F.ceil(F.col("n") * F.lit(share)), F.lit(1)).cast("int")
+        return _middle(F.try_element_at("buckets", nth))  # times that nobody took are no samples
 
-    return (
-        ranked.groupBy(*_GROUP)
-        .agg(
-            F.sum("n").alias("n"),
-            *(point(share).alias(name) for name, share in POINTS.items()),
-            F.max("max").alias("max"),
-            F.lit(False).alias("exact"),
-        )
-        .select(*LATENCY)
-    )
+    points = {name: point(share) for name, share in POINTS.items()}
+    return merged.withColumns({**points, "exact": F.lit(False)}).select(*LATENCY)
 
 
 def _bucket(ms: Column) -> Column:
