@@ -33,7 +33,6 @@ def main(size: Size, runs: int) -> None:
             run = write_run(place / f"run{number}", number, size)
             with cost() as told:
                 build([run], out, spark=spark, history=history)
-                spark.catalog.clearCache()
             spent.append(told.cpu)
             ratio = told.cpu / spent[0]
             print(f"{number:4} {told.cpu:8.1f} {told.wall:8.1f} {ratio:12.2f}", flush=True)

@@ -54,8 +54,11 @@ def build(
 
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-    with keeping(runs, out, history) as kept:
-        collected = collect(report_tables(spark, kept, exact=history is None))
+    with (
+        keeping(runs, out, history) as kept,
+        report_tables(spark, kept, exact=history is None) as tables,
+    ):
+        collected = collect(tables)
     return write(collected, out, kept)
 
 

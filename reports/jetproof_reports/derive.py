@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from jetproof_reports.cached import cached
 from jetproof_reports.history import History, KeptRun
 from jetproof_reports.reading import Sources, location, read_files, read_sources
 from jetproof_reports.schemas import CELL_KEY, DERIVED
@@ -30,9 +31,8 @@ NAME = "derived-2"
 Tables = dict[str, "DataFrame"]
 
 
-def derive(sources: Sources) -> Tables:
-    """Compute them; nothing is kept."""
-    marks = fingerprints.transcripts_of(sources.frames).persist()
+def derive(sources: Sources, marks: DataFrame) -> Tables:
+    """Compute them; nothing is kept. `marks` are the transcripts of the sources."""
     # Of equal transcripts (their set-up may differ) always the same one, whoever computes it.
     chosen = F.min_by("transcript", "cell_no").alias("transcript")
     timed = latency.samples(sources.checks, sources.frames)
@@ -55,8 +55,10 @@ def read_derived(
         run for run in runs if not all((run.folder / NAME / name).is_dir() for name in names)
     ]
     if missing:
-        made = derive(read_sources(spark, [run.folder for run in missing]))
-        _keep(missing, {name: made[name] for name in names})
+        sources = read_sources(spark, [run.folder for run in missing])
+        with cached(fingerprints.transcripts_of(sources.frames)) as marks:
+            made = derive(sources, marks)
+            _keep(missing, {name: made[name] for name in names})
     return {
         name: read_files(spark, DERIVED[name], [run.folder / NAME / name for run in runs])
         for name in names

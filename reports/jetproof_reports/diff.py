@@ -131,9 +131,9 @@ def compare(spark: SparkSession, kept: Sequence[KeptRun], a: Side, b: Side) -> C
 
     chosen = choose(a, kept), choose(b, kept)
     made = read_derived(spark, kept, ("cells", "transcripts"))
-    cells = steadied(made["cells"], made["transcripts"]).persist()
-    rows = differences(cells, *chosen)
-    return Compared(rows, _transcripts(cells, made["transcripts"], rows))
+    with steadied(made["cells"], made["transcripts"]) as cells:
+        rows = differences(cells, *chosen)
+        return Compared(rows, _transcripts(cells, made["transcripts"], rows))
 
 
 def differences(cells: DataFrame, a: Chosen, b: Chosen) -> list[dict[str, Any]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from jetproof_reports.cached import cached
 from jetproof_reports.derive import Tables, read_derived
 from jetproof_reports.history import KeptRun
 from jetproof_reports.reading import read_files, read_sources
@@ -26,8 +28,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def report_tables(spark: SparkSession, kept: Sequence[KeptRun], *, exact: bool) -> Tables:
-    """Every table of a report, by name, not yet computed.
+@contextmanager
+def report_tables(spark: SparkSession, kept: Sequence[KeptRun], *, exact: bool) -> Iterator[Tables]:
+    """Every table of a report, by name, not yet computed: that has to be done inside the block.
 
     Frames and checks are read once in a run's life, to derive its own tables; only `exact`
     percentiles need them again.
@@ -42,7 +45,20 @@ def report_tables(spark: SparkSession, kept: Sequence[KeptRun], *, exact: bool) 
         )
     else:
         times = latency.latency_of_hist(made["latency_hist"])
-    return _tables(made, clauses, runs, times, several=len(kept) > 1, revised=_revised(kept))
+    with (
+        steadied(made["cells"], made["transcripts"]) as cells,
+        cached(latest_of(cells)) as latest,
+    ):
+        changes = regressions.between_releases(latest)
+        if len(kept) > 1:
+            changes = changes.unionByName(regressions.between_runs(cells))
+        if _revised(kept):
+            changes = changes.unionByName(regressions.between_revisions(latest))
+        yield {
+            **_tables(made, clauses, runs, cells, latest),
+            "regressions": changes,
+            "latency": times,
+        }
 
 
 def _revised(kept: Sequence[KeptRun]) -> bool:
@@ -59,33 +75,18 @@ def _revised(kept: Sequence[KeptRun]) -> bool:
 
 
 def _tables(
-    made: Tables,
-    clauses: DataFrame,
-    runs: DataFrame,
-    times: DataFrame,
-    *,
-    several: bool,
-    revised: bool,
+    made: Tables, clauses: DataFrame, runs: DataFrame, cells: DataFrame, latest: DataFrame
 ) -> Tables:
-    cells = steadied(made["cells"], made["transcripts"]).persist()
-    latest = latest_of(cells).persist()
     releases = latest.select("server", "release_key").distinct()
-    changes = regressions.between_releases(latest)
-    if several:
-        changes = changes.unionByName(regressions.between_runs(cells))
-    if revised:
-        changes = changes.unionByName(regressions.between_revisions(latest))
     return {
         "runs": runs,
         "cells": latest,
         "matrix": matrix(latest),
-        "regressions": changes,
         "coverage": coverage.coverage(clauses, runs, latest),
         "coverage_errors": coverage.coverage_errors(made["errors_seen"], releases),
         "coverage_schemas": coverage.coverage_schemas(latest, made["evidence"]),
         "coverage_fields": coverage.coverage_fields(made["fields_seen"], releases),
         "flakiness": flakiness(cells),
-        "latency": times,
         "first_change": first_change(latest),
         "fingerprints": _fingerprints(latest, made["transcripts"]),
         "positions": positions(latest),
@@ -96,15 +97,16 @@ def _tables(
     }
 
 
-def steadied(cells: DataFrame, transcripts: DataFrame) -> DataFrame:
+@contextmanager
+def steadied(cells: DataFrame, transcripts: DataFrame) -> Iterator[DataFrame]:
     """The cells with fingerprints that can be compared.
 
     Looks first whether anything is unsteady: mostly nothing is, and then most of the work falls away.
     """
-    known = weighed(cells).persist()
-    if known.where("shaky").isEmpty():
-        return as_they_are(known)
-    return settled(known, transcripts)
+    with cached(weighed(cells)) as known:
+        steady = known.where("shaky").isEmpty()
+        with cached(as_they_are(known) if steady else settled(known, transcripts)) as made:
+            yield made
 
 
 def _fingerprints(latest: DataFrame, transcripts: DataFrame) -> DataFrame:

@@ -35,7 +35,9 @@ WORKER_SECONDS = 90.0
 T = TypeVar("T")
 
 _QUIET = Path(__file__).with_name("log4j2.properties")
-_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# With one compiler Java keeps 48 MB of machine code; a report needs more, and Java would throw away
+# and compile again without end.
+_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=192m"
 _PORTS = {"spark": 7077, "sc": 15002}
 _SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))  # a frame of HTTP/2 without content
 
@@ -136,7 +138,12 @@ def _options(master: str, tuned: bool, spark: str) -> dict[str, str]:
     options = {"spark.ui.showConsoleProgress": "false"}
     if tuned:
         jvm += [_JVM, archive_options(java, spark)]
-        options |= {"spark.ui.enabled": "false", "spark.driver.memory": "2g"}
+        options |= {
+            "spark.ui.enabled": "false",
+            "spark.driver.memory": "2g",
+            # One report has several hundred pieces of generated code; the next one uses them again.
+            "spark.sql.codegen.cache.maxEntries": "1000",
+        }
     if _is_here(master):
         # The name of this machine may resolve to an address that nothing listens on.
         options |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}

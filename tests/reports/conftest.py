@@ -13,7 +13,7 @@ from jetproof.errors import JetproofError
 from .samples import run_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from jetproof_reports.history import History, KeptRun
 
@@ -71,5 +71,5 @@ def tables(spark: SparkSession, kept: tuple[History, list[KeptRun]]) -> dict[str
     from jetproof_reports.build import collect, rows_of
     from jetproof_reports.report_tables import report_tables
 
-    made: dict[str, DataFrame] = report_tables(spark, kept[1], exact=True)
-    return {name: rows_of(table) for name, table in collect(made).items()}
+    with report_tables(spark, kept[1], exact=True) as made:
+        return {name: rows_of(table) for name, table in collect(made).items()}

@@ -60,9 +60,9 @@ def tables(
 
     history = History(tmp_path_factory.mktemp("history"))
     history.add(run)
-    made = report_tables(spark, history.runs(), exact=False)
     wanted = ("coverage", "coverage_errors", "coverage_schemas")
-    return {name: rows_of(made[name].toArrow()) for name in wanted}
+    with report_tables(spark, history.runs(), exact=False) as made:
+        return {name: rows_of(made[name].toArrow()) for name in wanted}
 
 
 def test_clauses(tables: dict[str, Rows], plain: Coverage) -> None:
