@@ -66,7 +66,7 @@ def open_session(master: str | None = None, *, tuned: bool = True) -> Iterator[S
         spark = _start(wanted, tuned, said)
     try:
         if not wanted.startswith("local"):
-            must_work(spark, wanted)
+            must_work(spark, wanted, WORKER_SECONDS)
         with explained(wanted):
             yield spark
     finally:
@@ -177,7 +177,7 @@ def _output_of_java() -> Iterator[IO[str]]:
             os.close(kept)
 
 
-def must_work(spark: SparkSession, master: str, seconds: float = WORKER_SECONDS) -> None:
+def must_work(spark: SparkSession, master: str, seconds: float) -> None:
     """A master without free workers queues jobs for ever: find that out before the first one."""
     try:
         within(seconds, lambda: spark.range(1).count())

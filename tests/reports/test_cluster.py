@@ -1,6 +1,7 @@
 """Spark elsewhere: a real master with two workers on loopback, and a Spark Connect server.
 
-Both give the tables that this process gives, also if one of the workers dies.
+Both give the tables that this process gives, also if one of the workers dies. All three begin with a
+cold Java and take long over it, so they work at the same time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,26 +27,37 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'je
 import pyarrow.parquet as pq
 
 from jetproof_reports.build import rows_of
+from jetproof_reports.schemas import DERIVED
 
-SECONDS = 300
+if TYPE_CHECKING:
+    from jetproof_reports.history import History, KeptRun
+
+SECONDS = 600
 HERE = "127.0.0.1"
 # The processes live for a few seconds: what pays off later costs more than it brings.
-BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=192m"
 DEFAULTS = f"""
 spark.executor.extraJavaOptions {BRIEF}
 spark.shuffle.io.retryWait 200ms
 """
-# One session for several reports: an order a line, a line back when it is done.
+# One session for several orders: one a line, a line back when it is done. Without an output folder
+# nothing but the derived tables of a history is made.
 DRIVER = """
 import json, sys
 from pathlib import Path
+from jetproof_reports import session
 from jetproof_reports.build import build
-from jetproof_reports.session import open_session
+from jetproof_reports.derive import read_derived
+from jetproof_reports.history import History
 
-with open_session(sys.argv[1]) as spark:
+session.WORKER_SECONDS = float(sys.argv[2])
+with session.open_session(sys.argv[1]) as spark:
     for line in sys.stdin:
-        runs, out = json.loads(line)
-        build([Path(run) for run in runs], Path(out), spark=spark)
+        runs, history, out = json.loads(line)
+        if out:
+            build([Path(run) for run in runs], Path(out), spark=spark)
+        else:
+            read_derived(spark, [History(Path(history)).add(Path(run)) for run in runs])
         print("done", flush=True)
 """
 
@@ -89,6 +101,22 @@ class Processes:
                 env={**self.environment, **more},
             )
 
+    def run(self, name: str, command: Sequence[str]) -> None:
+        """A program of ours; what it says is for us, what it complains about in a file."""
+        with (self.folder / f"{name}.err").open("wb") as errors:
+            self.running[name] = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+                preexec_fn=die_with_parent,
+                env=self.environment,
+            )
+
+    def errors(self, name: str) -> str:
+        return (self.folder / f"{name}.err").read_text(errors="replace")
+
     def wait_for(self, name: str, text: str) -> None:
         path, deadline = self.folder / f"{name}.log", time.monotonic() + SECONDS
         while text not in path.read_text(errors="replace"):
@@ -117,8 +145,10 @@ def die_with_parent() -> None:
 
 
 @pytest.fixture(scope="module")
-def cluster(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
-    """A master, two workers of one core each, and a driver that waits for orders."""
+def cluster(
+    java: None, three_runs: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Processes]:
+    """A master, two workers of one core each, and a driver that begins with a report."""
     with Processes(tmp_path_factory.mktemp("cluster")) as made:
         port, page = str(_free_port()), str(_free_port())
         master = f"spark://{HERE}:{port}"
@@ -132,24 +162,63 @@ def cluster(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pr
             )  # fmt: skip
         for name in ("one", "two"):
             made.wait_for(name, "Successfully registered with master")
-        with (made.folder / "driver.err").open("wb") as errors:
-            made.running["driver"] = subprocess.Popen(
-                [sys.executable, "-c", DRIVER, master],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                start_new_session=True,
-                preexec_fn=die_with_parent,
-                env=made.environment,
-            )
+        made.run("driver", [sys.executable, "-c", DRIVER, master, str(SECONDS)])
+        order(made, three_runs, out=made.folder / "out")
         yield made
 
 
-def order(cluster: Processes, runs: Sequence[Path], out: Path) -> None:
-    """Have the driver write a report."""
+@pytest.fixture(scope="module")
+def connect(
+    java: None, three_runs: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Processes]:
+    """A Spark Connect server, and `jetproof report` that uses it."""
+    pytest.importorskip("grpc", reason="grpcio is not installed: pip install 'jetproof[connect]'")
+    port = _free_port()
+    options = {
+        "spark.connect.grpc.binding.address": HERE,
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.ui.enabled": "false",
+    }
+    with Processes(tmp_path_factory.mktemp("connect")) as made:
+        made.start(
+            "server", "SparkSubmit", "--master", "local[2]",
+            *(f"--conf={name}={value}" for name, value in options.items()),
+            "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal",
+        )  # fmt: skip
+        made.wait_for("server", "Spark Connect server started")
+        made.run(
+            "report",
+            [sys.executable, "-m", "jetproof.cli", "report", *map(str, three_runs),
+             "--out", str(made.folder / "out"), "--master", f"sc://{HERE}:{port}"],
+        )  # fmt: skip
+        yield made
+
+
+@pytest.fixture(scope="module")
+def begun(cluster: Processes, request: pytest.FixtureRequest) -> None:
+    """Everybody has something to do before this process begins with the same."""
+    with contextlib.suppress(pytest.skip.Exception):  # the test of it says so
+        request.getfixturevalue("connect")
+
+
+@pytest.fixture
+def expected(begun: None, request: pytest.FixtureRequest) -> dict[str, Rows]:
+    """The tables that this process makes of the three runs."""
+    return in_order(request.getfixturevalue("tables"))
+
+
+def order(
+    cluster: Processes,
+    runs: Sequence[Path],
+    *,
+    out: Path | None = None,
+    history: Path | None = None,
+) -> None:
+    """Have the driver write a report, or only derive tables in a history."""
     driver = cluster.running["driver"]
     assert driver.stdin is not None
-    driver.stdin.write(json.dumps([[str(run) for run in runs], str(out)]).encode() + b"\n")
+    places = [str(place) if place else "" for place in (history, out)]
+    driver.stdin.write(json.dumps([[str(run) for run in runs], *places]).encode() + b"\n")
     driver.stdin.flush()
 
 
@@ -157,7 +226,7 @@ def wait_until_done(cluster: Processes) -> None:
     driver = cluster.running["driver"]
     assert driver.stdout is not None
     said = driver.stdout.readline()
-    assert said == b"done\n", (cluster.folder / "driver.err").read_text(errors="replace")
+    assert said == b"done\n", cluster.errors("driver")
 
 
 def _free_port() -> int:
@@ -176,58 +245,56 @@ def tables_in(out: Path) -> dict[str, Rows]:
     return in_order({path.stem: rows_of(pq.read_table(path)) for path in files})
 
 
+def derived_in(history: Path) -> dict[str, Rows]:
+    """The derived tables of all runs of a history."""
+    return in_order(
+        {
+            name: [
+                row
+                for path in history.glob(f"run_id=*/derived-*/{name}")
+                for row in rows_of(pq.read_table(path, partitioning=None))
+            ]
+            for name in DERIVED
+        }
+    )
+
+
 def test_a_standalone_master_with_two_workers_gives_the_same_tables(
-    cluster: Processes, three_runs: Sequence[Path], tables: dict[str, Rows], tmp_path: Path
+    cluster: Processes, expected: dict[str, Rows]
 ) -> None:
-    order(cluster, three_runs, tmp_path / "out")
     wait_until_done(cluster)
-    assert tables_in(tmp_path / "out") == in_order(tables)
-    assert tables["matrix"]
+    assert tables_in(cluster.folder / "out") == expected
+    assert expected["matrix"]
     for name in ("one", "two"):
         cluster.wait_for(name, "Asked to launch executor")
 
 
 def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
-    cluster: Processes, three_runs: Sequence[Path], tables: dict[str, Rows], tmp_path: Path
+    cluster: Processes,
+    expected: dict[str, Rows],
+    kept: tuple[History, list[KeptRun]],
+    three_runs: Sequence[Path],
+    tmp_path: Path,
 ) -> None:
-    out = tmp_path / "out"
-    order(cluster, three_runs, out)
+    order(cluster, three_runs, history=tmp_path)
     # The first derived table is there and the others are not: executors hold parts of the work.
     deadline = time.monotonic() + SECONDS
-    while not any(out.glob("runs-*/new-*/cells/_SUCCESS")):
+    while not any(tmp_path.glob("new-*/cells/_SUCCESS")):
         assert cluster.running["driver"].poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    assert not any(out.glob("runs-*/run_id=*/derived-*"))
+    assert not any(tmp_path.glob("run_id=*/derived-*"))
     cluster.kill("two")
     cluster.wait_for("master", "Telling app of lost executor")
     wait_until_done(cluster)
-    assert tables_in(out) == in_order(tables)
+    told = derived_in(tmp_path)
+    assert told == derived_in(kept[0].folder)
+    assert {name for name, rows in told.items() if rows} == set(DERIVED)
 
 
 def test_a_spark_connect_server_gives_the_same_tables(
-    java: None, three_runs: Sequence[Path], tables: dict[str, Rows], tmp_path: Path
+    connect: Processes, expected: dict[str, Rows]
 ) -> None:
-    pytest.importorskip("grpc", reason="grpcio is not installed: pip install 'jetproof[connect]'")
-    port, out = _free_port(), tmp_path / "out"
-    options = {
-        "spark.connect.grpc.binding.address": HERE,
-        "spark.connect.grpc.binding.port": str(port),
-        "spark.ui.enabled": "false",
-    }
-    with Processes(tmp_path) as server:
-        server.start(
-            "connect", "SparkSubmit", "--master", "local[2]",
-            *(f"--conf={name}={value}" for name, value in options.items()),
-            "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal",
-        )  # fmt: skip
-        server.wait_for("connect", "Spark Connect server started")
-        done = subprocess.run(
-            [sys.executable, "-m", "jetproof.cli", "report", *map(str, three_runs),
-             "--out", str(out), "--master", f"sc://{HERE}:{port}"],
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert tables_in(out) == in_order(tables)
+    report = connect.running["report"]
+    assert report.wait(SECONDS) == 0, connect.errors("report")
+    assert tables_in(connect.folder / "out") == expected

@@ -46,13 +46,20 @@ def test_every_example_runs_as_it_stands(
         write_run(Path(name), outcomes, run=name, started_at=f"2026-11-16T{hour:02}:00:00.000Z")
     shown = [words for block in blocks("sh run") for words in commands(block)]
     assert [words[0] for words in shown] == ["report", "diff", "diff", "report", "diff"]
+    said = []
     for words in shown:
         assert main(words) == 0, capfd.readouterr().err
+        said.append(capfd.readouterr().out)
+    assert said[0].startswith("report of 1 run, 16 cells\n")
+    assert said[1].endswith("\nnothing differs\n")
+    assert "1 fixed, 1 changed-position" in said[2]
+    assert said[3].startswith("report of 2 runs, 16 cells\n")
+    assert "1 fixed, 1 changed-position" in said[4]
+    # What was kept for a report without a history is gone.
     assert sorted(path.name for path in Path("report").iterdir()) == [
         "badge.json", "report.html", "summary.md", "tables",
     ]  # fmt: skip
     (snippet,) = blocks("python run")
-    capfd.readouterr()
     exec(snippet, {})
     assert "2.14.0 verdict adr-50/atomic/sample::repaired" in capfd.readouterr().out
 

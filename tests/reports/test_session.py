@@ -215,4 +215,4 @@ def test_a_master_that_refuses_jobs_is_told() -> None:
             raise RuntimeError("the application was killed\nat com.example")
 
     with pytest.raises(JetproofError, match=r"cannot run a job: the application was killed$"):
-        must_work(Refusing(), "spark://here:7077")  # type: ignore[arg-type]
+        must_work(Refusing(), "spark://here:7077", seconds=60)  # type: ignore[arg-type]

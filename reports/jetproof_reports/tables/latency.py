@@ -71,7 +71,7 @@ def latency_hist(of: DataFrame) -> DataFrame:
         .agg(
             F.first("case").alias("case"),
             F.first("server").alias("server"),
-            F.collect_list(_bucket(F.col("ms"))).alias("buckets"),
+            F.sort_array(F.collect_list(_bucket(F.col("ms")))).alias("buckets"),
             F.max("ms").alias("max"),
         )
         .select(*LATENCY_HIST)
