@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from jetproof.engine.ack_subjects import sequence_of
 from jetproof.engine.judge import Seen
-from jetproof.engine.laws import accounted, contiguous, flow, outcomes, sequence_of, spaced
+from jetproof.engine.laws import accounted, contiguous, flow, outcomes, spaced
 from jetproof.engine.mailbox import Mailbox
 from jetproof.model.matcher import parse_matcher
 from jetproof.wire import Headers

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jetproof.engine.documents import cut
 from jetproof.engine.judge import Seen
-from jetproof.engine.mailbox import Mailbox
 from jetproof.engine.transcript import Transcript, header_items
+from jetproof.model.client import Told
+from jetproof.model.matching import at_path, mismatch
 from jetproof.model.verdict import FrameRecord
 from jetproof.targets.clients.process import Adapter, Answer, Event
 from jetproof.targets.tap import Tap, TapEvent
@@ -24,6 +26,8 @@ CLIENT = "client"
 ADAPTER = "adapter"
 _UNTOLD = ("PING", "PONG", "+OK", "INFO")
 _TOLD_CHARACTERS = 2_000
+TOLD = "told"
+_TELLING = ("notice", "end")
 
 
 class NotSupported(Exception):
@@ -37,6 +41,31 @@ class _Frame:
     taken: bool = False
 
 
+@dataclass(slots=True)
+class _Event:
+    """Taken once by its own name, and once as something told."""
+
+    name: str
+    of: str
+    seen: Seen
+    taken: set[str] = field(default_factory=set)
+
+    def is_meant(self, step: Told, env: Mapping[str, Any]) -> bool:
+        """`told` is every error that reached the application, be it with the end of a consume."""
+        document = self.seen.document
+        if self.of != step.of or not isinstance(document, dict):
+            return False
+        if step.event == TOLD:
+            if self.name not in _TELLING or "error" not in document:
+                return False
+        elif self.name != step.event:
+            return False
+        if step.says and not re.search(step.says, self.seen.text):
+            return False
+        wanted = step.json.items()
+        return all(mismatch(test, at_path(document, path), env) is None for path, test in wanted)
+
+
 class ClientSide:
     """What one case knows of its library. Frames and events come in; steps look at them."""
 
@@ -46,7 +75,7 @@ class ClientSide:
         self.calls: dict[str, asyncio.Task[Answer]] = {}
         self._transcript = transcript
         self._frames: list[_Frame] = []
-        self._boxes: dict[tuple[str, str], Mailbox] = {}
+        self._events: list[_Event] = []
         self._subjects: dict[tuple[int, str], str] = {}
         self._news = asyncio.Event()
 
@@ -75,15 +104,14 @@ class ClientSide:
         self._transcript.note(ADAPTER, "event", f"{name} {of} {_told(event.body)}")
         payload = json.dumps(event.body, default=str).encode()
         words = _event_words(name, event.body)
-        self.box(name, of).put(Seen("", None, payload, at=event.at, words=words))
+        seen = Seen("", None, payload, at=event.at, words=words)
+        self._events.append(_Event(name, of, seen))
+        self._news.set()
 
     def check_adapter(self) -> None:
         """Silence proves nothing once the adapter has failed."""
         if self.adapter.fault is not None:
             raise self.adapter.fault
-
-    def box(self, event: str, of: str) -> Mailbox:
-        return self._boxes.setdefault((event, of), Mailbox())
 
     # -- what is asked for ----------------------------------------------------------------------
 
@@ -105,13 +133,27 @@ class ClientSide:
                 return frame.seen
         return None
 
+    def take_event(self, step: Told, env: Mapping[str, Any]) -> Seen | None:
+        """The first event that is meant and that no step has taken."""
+        for event in self._events:
+            if step.event not in event.taken and event.is_meant(step, env):
+                event.taken.add(step.event)
+                return event.seen
+        return None
+
     async def next_frame(
         self, selector: Selector, env: Mapping[str, Any], timeout: float
     ) -> Seen | None:
+        return await self._next(lambda: self.take(selector, env), timeout)
+
+    async def next_event(self, step: Told, env: Mapping[str, Any], timeout: float) -> Seen | None:
+        return await self._next(lambda: self.take_event(step, env), timeout)
+
+    async def _next(self, take: Callable[[], Seen | None], timeout: float) -> Seen | None:
         deadline = time.monotonic() + timeout
         while True:
             self._news.clear()
-            if (seen := self.take(selector, env)) is not None:
+            if (seen := take()) is not None:
                 return seen
             left = deadline - time.monotonic()
             if left <= 0:
@@ -122,13 +164,13 @@ class ClientSide:
             except TimeoutError:
                 pass
 
-    def frames(self, sender: str) -> list[tuple[Frame, float]]:
-        """Everything that one side sent, for laws."""
-        return [
-            (frame.view.frame, frame.seen.at)
-            for frame in self._frames
-            if frame.view.sender == sender
-        ]
+    def exchange(self) -> list[tuple[Frame, float]]:
+        """Everything that passed the tap, in its order, for laws."""
+        return [(frame.view.frame, frame.seen.at) for frame in self._frames]
+
+    def told(self, name: str, of: str) -> list[Seen]:
+        """Every event of one kind about one thing, taken by a step or not."""
+        return [event.seen for event in self._events if (event.name, event.of) == (name, of)]
 
     async def stop(self) -> None:
         """Ends what is still under way."""

@@ -90,15 +90,18 @@ async def answered(play: Play, step: steps.Answered) -> None:
 
 
 async def told(play: Play, step: steps.Told) -> None:
-    box = side(play).box(step.event, step.of)
+    client = side(play)
+
+    async def following(timeout: float) -> Seen | None:
+        return await client.next_event(step, play.env, timeout)
+
     if step.none_for is not None:
-        await box.wait(step.none_for * play.factor)
-        unread = box.take_all()
+        seen = await following(step.none_for * play.factor)
         await _must_live(play)
         words = f"no {step.event} for {step.none_for:g} s"
-        play.check(step, "event", not unread, words, summary(unread[0]) if unread else None)
+        play.check(step, "event", seen is None, words, None if seen is None else summary(seen))
         return
-    await _looked(play, step, "event", box.next)
+    await _looked(play, step, "event", following)
 
 
 async def wire(play: Play, step: steps.Wire) -> None:

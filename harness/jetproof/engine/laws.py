@@ -5,10 +5,14 @@ Their names and arguments are declared in `jetproof.model.laws`.
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from jetproof.engine.ack_subjects import sequence_of
+from jetproof.engine.client_laws import handed_over, outstanding, refilled
 from jetproof.engine.judge import Finding, Seen
 from jetproof.engine.play import Play
 from jetproof.model.case import Law
@@ -16,11 +20,20 @@ from jetproof.model.laws import LAWS
 from jetproof.model.matcher import Matcher
 from jetproof.model.matching import describe, mismatch
 
+AGAIN = 0.05
 EARLY = 0.1  # the share of an interval by which a timer may be early
 
 
 async def law(play: Play, step: Law) -> None:
-    for finding in _LAWS[step.law](play, step.arguments):
+    """Judges once, or with `within` again and again until it holds."""
+    within = step.arguments.get("within", 0.0)
+    assert isinstance(within, float)
+    deadline = time.monotonic() + within * play.factor
+    findings = _LAWS[step.law](play, step.arguments)
+    while not all(finding.ok for finding in findings) and time.monotonic() < deadline:
+        await asyncio.sleep(AGAIN)
+        findings = _LAWS[step.law](play, step.arguments)
+    for finding in findings:
         play.check(
             step, f"law.{step.law}.{finding.path}", finding.ok, finding.expected, finding.actual
         )
@@ -108,18 +121,6 @@ def outcomes(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     return _counted(play, arguments, sum(outcome == wanted for outcome in play.outcomes))
 
 
-def sequence_of(reply: str) -> int | None:
-    """The stream sequence in `$JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>...`.
-
-    Releases since 2.10 may put a domain and an account hash before the stream.
-    """
-    tokens = reply.split(".")
-    if tokens[:2] != ["$JS", "ACK"] or len(tokens) < 9:
-        return None
-    position = 5 if len(tokens) == 9 else 7
-    return int(tokens[position]) if tokens[position].isdigit() else None
-
-
 @dataclass(frozen=True, slots=True)
 class FlowAck:
     """A BatchFlowAck, and what the reply subject says of the message that it answers."""
@@ -182,5 +183,8 @@ _LAWS: Mapping[str, Callable[[Play, Mapping[str, object]], list[Finding]]] = {
     "accounted": accounted,
     "flow": flow,
     "outcomes": outcomes,
+    "outstanding": outstanding,
+    "refilled": refilled,
+    "handed_over": handed_over,
 }
 assert _LAWS.keys() == LAWS.keys(), "every declared law has a body, and none has no declaration"

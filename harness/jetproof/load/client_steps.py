@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -98,8 +99,20 @@ class ClientStepReader(ServerStepReader):
     def _event(self, keys: Keys, raw: Raw, address: str) -> Step:
         here, body = (*keys, "event"), as_map(raw["event"])
         return model.Told(
-            event=str(body["kind"]), of=str(body.get("of", "")), **self._look(keys, here, raw, body)
+            event=str(body["kind"]),
+            of=str(body.get("of", "")),
+            says=self._expression((*here, "says"), body.get("says")),
+            json=self.matchers((*here, "json"), body.get("json"), paths=True),
+            **self._look(keys, here, raw, body),
         )
+
+    def _expression(self, keys: Keys, raw: object) -> str:
+        try:
+            re.compile(text := as_text(raw) or "")
+        except re.error as error:
+            self.mistake(keys, f"not a regular expression: {error}")
+            return ""
+        return text
 
     def _wire(self, keys: Keys, raw: Raw, address: str) -> Step:
         here, body = (*keys, "wire"), as_map(raw["wire"])

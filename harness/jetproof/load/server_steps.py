@@ -98,7 +98,7 @@ class ServerStepReader(ExpectationReader):
             self.mistake(keys, f"{name} must be {words}, not {value!r}")
         elif name == "on":
             self.scope.subscription(str(value), self.line(keys))
-        elif name == "since":
+        elif name in ("since", "until"):
             self.scope.mark(str(value), self.line(keys))
         elif name == "of":
             self.scope.labelled(str(value), self.line(keys))

@@ -7,10 +7,11 @@ that a case file is checked before anything runs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from jetproof.model.case import Expectation, Replies, Seconds, Step
+from jetproof.model.matcher import Matcher
 from jetproof.model.template import Value
 
 PROTOCOL: Final = 1
@@ -74,7 +75,7 @@ OPERATIONS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 EVENTS = (
-    "message", "notice", "end", "ingest.error", "ingest.ack", "ingest.gap",
+    "message", "notice", "end", "told", "ingest.error", "ingest.ack", "ingest.gap",
     "connection.disconnected", "connection.reconnected", "connection.closed", "connection.error",
 )  # fmt: skip
 
@@ -119,10 +120,15 @@ class Looked(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told(Looked):
-    """Events that the library told its caller."""
+    """Events that the library told its caller; `says` and `json` choose among them.
+
+    `told` is an error in whatever way it reached the application: as a notice, or with the end."""
 
     event: str
     of: str = ""
+    says: str = ""
+    """A regular expression that is found somewhere in the event: libraries differ in where."""
+    json: Mapping[str, Matcher] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:

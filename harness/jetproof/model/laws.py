@@ -49,4 +49,28 @@ LAWS: Mapping[str, LawSpec] = {
         {"of": "text", "saying": "text", "count": "matcher"},
         frozenset({"of", "saying", "count"}),
     ),
+    "outstanding": LawSpec(
+        "A client library that consumes never has more outstanding than its limit, as its pull "
+        "requests, the messages and the statuses at the tap tell; and now as much as is said.",
+        {
+            "messages": "int",
+            "bytes": "int",
+            "now": "matcher",
+            "headers": "text",
+            "within": "duration",
+        },
+        frozenset(),
+    ),
+    "refilled": LawSpec(
+        "Every further pull request of a client library that consumes asks for as much as was taken "
+        "off what is outstanding, so that its limit is reached again.",
+        {"messages": "int", "bytes": "int", "headers": "text", "within": "duration"},
+        frozenset(),
+    ),
+    "handed_over": LawSpec(
+        "Every message that reached a client library, until the step marked `until` if given, was "
+        "handed to the application by the consume of this name, in the order in which it came.",
+        {"consume": "text", "until": "text", "within": "duration"},
+        frozenset({"consume"}),
+    ),
 }
