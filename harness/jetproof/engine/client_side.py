@@ -73,6 +73,7 @@ class ClientSide:
         self.adapter = adapter
         self.tap = tap
         self.calls: dict[str, asyncio.Task[Answer]] = {}
+        self.stalled = 0.0
         self._transcript = transcript
         self._frames: list[_Frame] = []
         self._events: list[_Event] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable
 
 from jetproof.engine.client_side import ClientSide, answer_seen
@@ -21,6 +22,7 @@ from jetproof.wire.errors import WireTimeout
 CALL_WITHIN = 10.0
 SEEN_WITHIN = 3.0
 CONNECT_WITHIN = 10.0
+TICK = 0.05
 
 
 @contextlib.asynccontextmanager
@@ -32,10 +34,20 @@ async def behind_a_tap(play: Play, adapter: Adapter) -> AsyncIterator[None]:
         client = ClientSide(adapter, tap, play.transcript)
         adapter.on_event = client.heard
         play.client = client
+        watch = asyncio.ensure_future(_watch_for_stalls(client))
         try:
             yield
         finally:
+            watch.cancel()
             await client.stop()
+
+
+async def _watch_for_stalls(client: ClientSide) -> None:
+    """Notes how long the tap stood still: a library then heard nothing, through no fault of its own."""
+    while True:
+        before = time.monotonic()
+        await asyncio.sleep(TICK)
+        client.stalled = max(client.stalled, time.monotonic() - before - TICK)
 
 
 async def connect(play: Play) -> None:

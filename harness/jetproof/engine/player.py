@@ -31,6 +31,7 @@ from jetproof.model.template import (
 from jetproof.model.verdict import Check, FrameRecord
 from jetproof.wire import ConnectionLost, WireTimeout
 
+STALL = 0.4
 MOST_AT_ONCE = 10_000
 Handler = Callable[[Play, Any], Awaitable[None]]
 
@@ -88,8 +89,8 @@ async def play_case(play: Play) -> Outcome:
         forget()
     await _stop(task)
     ms = play.transcript.ms()
-    if error is None and play.failed:
-        error = uncalled_for(play)
+    if error is None and (play.failed or play.positions):
+        error = (uncalled_for(play) if play.failed else None) or _stalled(play)
         disturbed = error is not None
     if error is not None and play.connection_lost:
         error = await play.session.epitaph() or error
@@ -98,6 +99,17 @@ async def play_case(play: Play) -> Outcome:
     return Outcome(
         play.checks, play.transcript.frames, play.positions, ms, told, disturbed, unsupported
     )
+
+
+def _stalled(play: Play) -> str | None:
+    """Why what was seen of a client library proves nothing: the tap stood still, and all with it.
+
+    Heartbeats and timeouts of a library are of the order of a second, and no factor stretches them.
+    """
+    stalled = 0.0 if play.client is None else play.client.stalled
+    if stalled < STALL:
+        return None
+    return f"this machine was so busy that the tap stood still for {stalled:.1f} s"
 
 
 async def _told(play: Play, problem: Exception) -> str | None:
