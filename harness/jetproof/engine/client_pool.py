@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -14,6 +15,20 @@ from jetproof.targets.clients.process import Adapter
 
 AT_ONCE = 12
 Start = Callable[[], AbstractAsyncContextManager[Adapter]]
+
+
+@dataclass(slots=True)
+class Lease:
+    """An adapter for the length of one case; `in_order` once it has closed its connection."""
+
+    adapter: Adapter
+    in_order: bool = False
+
+    async def give_back(self) -> None:
+        """Closes what the case left open, while the server can still be reached."""
+        self.adapter.on_event = self.adapter.on_line = None
+        with contextlib.suppress(JetproofError):
+            self.in_order = await self.adapter.reset()
 
 
 class ClientPool:
@@ -40,18 +55,15 @@ class ClientPool:
         self._idle.clear()
 
     @contextlib.asynccontextmanager
-    async def taken(self) -> AsyncIterator[Adapter]:
+    async def taken(self) -> AsyncIterator[Lease]:
         """An adapter for the length of one case."""
         async with self._places:
             adapter, stack = self._idle.pop() if self._idle else await self._started()
-            kept = False
+            lease = Lease(adapter)
             try:
-                yield adapter
-                adapter.on_event = adapter.on_line = None
-                with contextlib.suppress(JetproofError):
-                    kept = await adapter.reset()
+                yield lease
             finally:
-                if kept:
+                if lease.in_order and adapter.usable:
                     self._idle.append((adapter, stack))
                 else:
                     await stack.aclose()

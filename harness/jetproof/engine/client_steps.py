@@ -7,6 +7,7 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable
 
+from jetproof.engine.client_pool import Lease
 from jetproof.engine.client_side import ClientSide, answer_seen
 from jetproof.engine.exchange import Following, judged, several
 from jetproof.engine.judge import Seen, summary
@@ -15,7 +16,7 @@ from jetproof.errors import JetproofError
 from jetproof.model import client as steps
 from jetproof.model.case import Expectation, Step
 from jetproof.model.template import render
-from jetproof.targets.clients.process import Adapter, Answer, Unanswered
+from jetproof.targets.clients.process import Answer, Unanswered
 from jetproof.targets.tap import Tap
 from jetproof.wire.errors import WireTimeout
 
@@ -26,13 +27,13 @@ TICK = 0.05
 
 
 @contextlib.asynccontextmanager
-async def behind_a_tap(play: Play, adapter: Adapter) -> AsyncIterator[None]:
+async def behind_a_tap(play: Play, lease: Lease) -> AsyncIterator[None]:
     """Gives the case a library: an adapter, and a tap of its own before the server."""
     host, port = play.session.reached_at(play.case.given.client.node)
     async with Tap(host, port, on_frame=lambda event: client.saw(event)) as tap:
         tap.know(play.env)
-        client = ClientSide(adapter, tap, play.transcript)
-        adapter.on_event = client.heard
+        client = ClientSide(lease.adapter, tap, play.transcript)
+        lease.adapter.on_event = client.heard
         play.client = client
         watch = asyncio.ensure_future(_watch_for_stalls(client))
         try:
@@ -40,6 +41,11 @@ async def behind_a_tap(play: Play, adapter: Adapter) -> AsyncIterator[None]:
         finally:
             watch.cancel()
             await client.stop()
+            # Nothing stands in the way of a library that closes its connection, or restores it.
+            tap.clear()
+            tap.resume()
+            tap.accept()
+            await lease.give_back()
 
 
 async def _watch_for_stalls(client: ClientSide) -> None:

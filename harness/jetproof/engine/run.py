@@ -270,8 +270,8 @@ class _Run:
             return Outcome((), (), {}, 0.0, item.client.broken)
         try:
             async with (
-                self.options.libraries[item.client.name].taken() as adapter,
-                behind_a_tap(play, adapter),
+                self.options.libraries[item.client.name].taken() as lease,
+                behind_a_tap(play, lease),
             ):
                 return await play_case(play)
         except AdapterFault as fault:
