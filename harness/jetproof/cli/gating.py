@@ -5,23 +5,27 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from jetproof.cli.common import plural, write_json
 from jetproof.cli.libraries import Judged, meet, named, pools, today
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, play
-from jetproof.cli.running import open_fan
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.client_pool import AT_ONCE
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id
+from jetproof.errors import JetproofError
+from jetproof.events import CaseFinished, Event, RunStarted
 from jetproof.load.library import Library, load_library
 from jetproof.model.verdict import Cell, Verdict, exit_code
 from jetproof.plan import PlanClient, Selected, Selection, client_items, is_claimed, make_plan
+from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.console import Console
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
+from jetproof.sinks.junit import JUnit
 from jetproof.sinks.record import Record
 from jetproof.targets.clients.spec import REFERENCE, parse_client
 from jetproof.targets.resolve import resolve
@@ -52,7 +56,25 @@ async def execute(args: argparse.Namespace) -> int:
         stopped=lambda: stop.reason or "",
     )
     document, record = Document(), Record(keep_frames=0)
-    fan = open_fan(args.junit, folder, None, (console, document, record))
+    plans = {one.plan.name: one.plan for one in libraries}
+
+    def counts(cell: Cell) -> bool:
+        return _counts(library, plans, cell)
+
+    held = sum(
+        is_claimed(library, item.client, item.case.spec, item.revision)
+        for item in items
+        if item.client is not None
+    )
+    claimed: list[Sink] = [console]
+    if args.junit is not None:
+        try:
+            claimed.append(JUnit.create(args.junit))
+        except JetproofError:
+            folder.close()
+            raise
+    told_apart = [Claimed(counts, held * len(targets), sink) for sink in claimed]
+    fan = FanOut([folder, document, record, *told_apart])
     interrupts = Interrupts(stop, notify=console.say)
     for one in libraries:
         console.say(one.introduction)
@@ -73,7 +95,7 @@ async def execute(args: argparse.Namespace) -> int:
         console.say(str(failure))
     for line in _told(library, libraries, [outcome.cell for outcome in record.outcomes]):
         console.say(line)
-    code = _exit_code(library, libraries, record, bool(fan.failures), interrupts)
+    code = _exit_code(record, counts, bool(fan.failures), interrupts)
     if args.json:
         told = document.build(results=str(folder.folder), code=code)
         write_json({**told, "libraries": [one.document() for one in libraries]})
@@ -93,23 +115,36 @@ def _request(args: argparse.Namespace) -> dict[str, object]:
     }
 
 
+class Claimed:
+    """Lets a sink hear of what a library is held to: not of texts that it does not claim.
+
+    Those cells are in the result files, and are summed up in a line at the end."""
+
+    def __init__(self, counts: Callable[[Cell], bool], planned: int, sink: Sink) -> None:
+        self._counts = counts
+        self._planned = planned
+        self._sink = sink
+
+    def handle(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            event = replace(event, cells=self._planned)
+        if not isinstance(event, CaseFinished) or self._counts(event.cell):
+            self._sink.handle(event)
+
+    def close(self) -> None:
+        self._sink.close()
+
+
 def _exit_code(
-    library: Library,
-    libraries: Sequence[Judged],
-    record: Record,
-    failed: bool,
-    interrupts: Interrupts,
+    record: Record, counts: Callable[[Cell], bool], failed: bool, interrupts: Interrupts
 ) -> int:
     """By the revisions that each library claims; what it does not claim is shown, and no more."""
     if interrupts.exit_code is not None:
         return interrupts.exit_code
     if failed:
         return 2
-    plans = {one.plan.name: one.plan for one in libraries}
-    counted = Counter(
-        outcome.cell.verdict for outcome in record.outcomes if _counts(library, plans, outcome.cell)
-    )
-    return exit_code(counted)
+    cells = [outcome.cell for outcome in record.outcomes]
+    return exit_code(Counter(cell.verdict for cell in cells if counts(cell)))
 
 
 def _counts(library: Library, plans: Mapping[str, PlanClient], cell: Cell) -> bool:

@@ -282,6 +282,8 @@ class _Run:
         witness = self.options.witness
         if item.client is None or witness is None or item.client == witness:
             return ""
+        if witness.claims.get(item.case.spec, item.revision) != item.revision:
+            return ""  # it keeps to another revision
         if group.alone or why_not(self.library, replace(item, client=witness), group.target):
             return ""
         again = replace(item, client=witness)
