@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 def cases_by_clause(library: Library) -> dict[str, list[str]]:
     """The ids of the cases that name each clause."""
     found: dict[str, list[str]] = {}
-    for case in library.cases:
+    for case in (*library.cases, *library.client_cases):
         for clause in case.clauses:
             found.setdefault(clause, []).append(case.id)
     return found

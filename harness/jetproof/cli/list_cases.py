@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
 
     library = load_library()
     selection = Selection(tuple(args.patterns), tuple(args.clauses), tuple(args.specs))
-    items = select_cases(library, selection).items
+    items = select_cases(library, selection, for_clients=None).items
     if args.json:
         write_json({"schema": 1, "cases": [_row(item) for item in items]})
     else:

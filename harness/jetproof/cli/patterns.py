@@ -15,7 +15,7 @@ from jetproof.cli.common import PATTERNS
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library, load_cases
 from jetproof.model.case import Case
-from jetproof.plan import Selected, Selection, select
+from jetproof.plan import Selected, Selection, matches, select
 
 _SUFFIXES = (".yaml", ".yml")
 
@@ -59,12 +59,19 @@ def split_patterns(suites: Path, patterns: Sequence[str]) -> Patterns:
     return found
 
 
-def select_cases(library: Library, selection: Selection, *, for_clients: bool = False) -> Selected:
+def select_cases(
+    library: Library, selection: Selection, *, for_clients: bool | None = False
+) -> Selected:
     """The items that a selection names, whose patterns may be paths.
 
-    Cases for servers are chosen from, or those for client libraries."""
-    pool = library.client_cases if for_clients else library.cases
+    Cases for servers are chosen from, or those for client libraries; None: both."""
+    pool = {
+        False: library.cases,
+        True: library.client_cases,
+        None: (*library.cases, *library.client_cases),
+    }[for_clients]
     patterns = split_patterns(library.root / "suites", selection.patterns)
+    _check_plane(library, patterns.names, pool)
     if not patterns.files:
         return select(library, replace(selection, patterns=tuple(patterns.names)), cases=pool)
     outside = _outside(library, patterns.files, for_clients)
@@ -77,6 +84,23 @@ def select_cases(library: Library, selection: Selection, *, for_clients: bool = 
     return Selected(inside.items + other.items, "; ".join(filter(None, reasons)))
 
 
+def _check_plane(library: Library, names: Sequence[str], pool: Sequence[Case]) -> None:
+    """A pattern that names cases of the other kind only is told where they are played."""
+    for name in names:
+        if any(matches(case, name) for case in pool):
+            continue
+        others = [case for case in (*library.cases, *library.client_cases) if matches(case, name)]
+        if others:
+            judged, command = (
+                ("client libraries", "gate") if others[0].for_client else ("servers", "run")
+            )
+            raise JetproofError(
+                f"{name!r} names cases about {judged}",
+                phase="plan",
+                hint=f"jetproof {command} plays them",
+            )
+
+
 def replay_name(library: Library, case: Case) -> str:
     """What `jetproof replay` finds the case by: its id, or its file and name."""
     if any(known.id == case.id for known in (*library.cases, *library.client_cases)):
@@ -84,12 +108,14 @@ def replay_name(library: Library, case: Case) -> str:
     return f"{case.file}::{case.name}"
 
 
-def _outside(library: Library, files: dict[Path, list[str]], for_clients: bool) -> list[Case]:
+def _outside(
+    library: Library, files: dict[Path, list[str]], for_clients: bool | None
+) -> list[Case]:
     cases = load_cases(list(files), library)
     known = {case.id for case in (*library.cases, *library.client_cases)}
     chosen = []
     for case in cases:
-        if case.for_client != for_clients:
+        if for_clients is not None and case.for_client != for_clients:
             judged, command = ("clients", "gate") if case.for_client else ("servers", "run")
             raise JetproofError(
                 f"{case.file}:{case.line}: {case.id} judges {judged}",

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     count = 0
     try:
         library = load_library()
-        count = len(library.cases)
+        count = len(library.cases) + len(library.client_cases)
     except LoadError as error:
         mistakes.extend(error.mistakes)
     if library is not None and files:
