@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
@@ -38,10 +38,12 @@ from jetproof.plan import Item, PlanClient, Selected, Selection, client_items, m
 from jetproof.sinks.paint import paint_for
 from jetproof.sinks.record import Record
 from jetproof.targets.clients.spec import REFERENCE, parse_client
+from jetproof.targets.reference_client.conduct import NEWEST, SPOKEN
 from jetproof.targets.reference_client.knobs import KNOBS
 from jetproof.targets.resolve import resolve
 
 _PROCESSES = 2
+PLAIN = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,31 +73,17 @@ async def execute(args: argparse.Namespace) -> int:
     items = [Item(case, case.revision) for case in cases]
     mutants = choose(list(knobs.values()), items, args.mutants)
     revisions = {knob.name: knob.revision for knob in KNOBS}
-    variants = {
-        mutant.id: _Variant(mutant.id, _arguments(revisions[mutant.id], mutant.id))
-        for mutant in mutants
-    }
-    laws = {revisions[mutant.id] for mutant in mutants}
-    plain = {law: _Variant(f"plain {law or ''}".strip(), _arguments(law)) for law in laws}
-    concerned = {
-        mutant.id: [case for case in cases if set(case.clauses) & set(mutant.breaks)]
-        for mutant in mutants
-    }
+    concerned = {mutant.id: _by_law(cases, mutant, revisions[mutant.id]) for mutant in mutants}
+    laws = {law for by_law in concerned.values() for law in by_law}
     wanted = [
-        (variants[mutant.id], concerned[mutant.id]) for mutant in mutants if concerned[mutant.id]
+        (_Variant(_name(knob, law), _arguments(law, knob)), list(own))
+        for knob, by_law in concerned.items()
+        for law, own in by_law.items()
     ]
     wanted += [
         (
-            plain[law],
-            [
-                case
-                for case in cases
-                if any(
-                    case in concerned[mutant.id]
-                    for mutant in mutants
-                    if revisions[mutant.id] == law
-                )
-            ],
+            _Variant(_name(PLAIN, law), _arguments(law)),
+            [case for case in cases if any(case in own.get(law, ()) for own in concerned.values())],
         )
         for law in laws
     ]
@@ -104,13 +92,17 @@ async def execute(args: argparse.Namespace) -> int:
     interrupts = Interrupts(Stop(), notify=lambda text: print(text, file=stream))
     cells = await _cells(library, wanted, targets, args, interrupts)
     trials = [
-        _trial(mutant, cells[mutant.id], cells[plain[revisions[mutant.id]].name])
+        _trial(
+            mutant,
+            _of_all(cells, mutant.id, concerned[mutant.id]),
+            _of_all(cells, PLAIN, concerned[mutant.id]),
+        )
         for mutant in mutants
     ]
     for trial in trials:
         stream.write(f"{trial_line(trial, paint)}\n")
     never = never_failed(items, mutants, trials)
-    base = [cell for variant in plain.values() for cell in cells[variant.name].values()]
+    base = [cell for law in laws for cell in cells[_name(PLAIN, law)].values()]
     code = interrupts.exit_code or exit_code(trials, base)
     if args.json:
         write_json(
@@ -128,6 +120,32 @@ async def execute(args: argparse.Namespace) -> int:
         for line in report(trials, never, len(items), paint):
             stream.write(f"{line}\n")
     return code
+
+
+def _by_law(
+    cases: Sequence[Case], mutant: Mutant, revision: str | None
+) -> Mapping[str | None, Sequence[Case]]:
+    """The cases of the clauses that a knob breaks, by the revision that the client then keeps to:
+    the knob's, if it has one, else that of the case, as far as the client has a choice."""
+    found: dict[str | None, list[Case]] = defaultdict(list)
+    for case in cases:
+        if set(case.clauses) & set(mutant.breaks):
+            spoken = case.revision in SPOKEN.get(case.spec, ())
+            newest = case.revision == NEWEST.get(case.spec)
+            own = f"{case.spec}@{case.revision}" if spoken and not newest else None
+            found[revision or own].append(case)
+    return found
+
+
+def _name(shape: str, law: str | None) -> str:
+    return shape if law is None else f"{shape} {law}"
+
+
+def _of_all(
+    cells: Mapping[str, Mapping[str, Cell]], shape: str, laws: Iterable[str | None]
+) -> Mapping[str, Cell]:
+    """The cells of one shape of the client, under all revisions that it kept to, by case."""
+    return {case: cell for law in laws for case, cell in cells[_name(shape, law)].items()}
 
 
 def _arguments(revision: str | None, knob: str | None = None) -> tuple[str, ...]:

@@ -326,8 +326,9 @@ class Consuming:
         try:
             await self._source.check()
         except ClientError as error:
-            self._end(error)
-            return
+            if not self._conduct.wrong("missing-consumer-survived"):
+                self._end(error)
+                return
         self._go_on()
 
     def _renew(self) -> None:

@@ -107,8 +107,9 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     (
         "no-pull-after-a-status",
         "No pull request follows a status.",
-        "A37-071 A37-072 A37-073 A37-074",
+        "A37-071 A37-072 A37-073 A37-074 A37-213",
     ),
+    ("counted-errors-told", "Errors with pending headers are told.", "A37-043", "adr-37@0"),
     ("errors-survived", "No error ends a consume.", "A37-044 A37-211", "adr-37@0"),
     # Heartbeats
     ("no-heartbeats-asked", "Pull requests ask for no heartbeats.", "A37-045"),
@@ -141,6 +142,12 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     ("pulls-while-disconnected", "Pull requests are made and kept while cut off.", "A37-077"),
     ("no-pull-after-reconnect", "No pull request follows a reconnect.", "A37-052"),
     ("no-info-after-reconnect", "The consumer is not asked for.", "A37-051", "adr-37@0"),
+    (
+        "missing-consumer-survived",
+        "A consumer that is not there does not end the consume.",
+        "A37-051",
+        "adr-37@0",
+    ),
     ("info-after-reconnect", "The consumer is asked for, and its absence ends it.", "A37-078"),
     ("reconnect-ends-consume", "The loss of the connection ends the consume.", "A37-078"),
 )

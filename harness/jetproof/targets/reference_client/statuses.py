@@ -117,7 +117,11 @@ def _bent(
 ) -> tuple[Told, bool]:
     wrong, text = conduct.wrong, description.lower()
     silent: str | None = None
+    if conduct.draft and told is Told.NOT and wrong("counted-errors-told"):
+        return Told.ERROR, ends
     match status:
+        case 503 if conduct.draft and wrong("missing-consumer-survived"):
+            return Told.NOT, False
         case 400 if wrong("bad-request-untold"):
             return Told.NOT, ends
         case 404:
