@@ -61,6 +61,10 @@ def _statuses() -> list[Scenario]:
     ]
     ends = (409, "Leadership Change", True, True, False)
     made.append(notices("errors-survived", revision="adr-37@0", given=ends, name="draft")(_status))
+    counted = (409, "Server Shutdown", False, False, True)
+    made.append(
+        notices("counted-errors-told", revision="adr-37@0", given=counted, name="counted")(_status)
+    )
     return made
 
 
@@ -203,7 +207,7 @@ async def a_consumer_that_is_gone_after_an_outage(bench: Bench) -> None:
     assert len(bench.pulls()) < 20  # going on has a pace
 
 
-@notices("no-info-after-reconnect", revision="adr-37@0")
+@notices("no-info-after-reconnect missing-consumer-survived", revision="adr-37@0")
 async def a_consumer_that_is_gone_ends_a_consume_of_the_draft(bench: Bench) -> None:
     await begin(bench, max_messages=10, expires_ms=20_000)
     async with bench.tap.outage():

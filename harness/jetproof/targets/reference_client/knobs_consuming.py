@@ -41,7 +41,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     (
         "threshold-means-processed",
         "A threshold counts what was processed, not what is left.",
-        "A37-022",
+        "A37-022 A37-225",
     ),
     ("high-threshold-taken", "A threshold above its limit is accepted.", "A37-034 A37-082"),
     ("tiny-times-taken", "Any expires and heartbeat are accepted.", "A37-030 A37-064 A37-065"),
