@@ -212,8 +212,14 @@ def answer_seen(answer: Answer) -> Seen:
     """An answer as it is judged."""
     body = {} if answer.body is None else answer.body
     payload = json.dumps(body, default=str).encode()
-    words = "ok" if answer.kind == "ok" else f"error {error_words(body)}"
+    words = _ok_words(body) if answer.kind == "ok" else f"error {error_words(body)}"
     return Seen("", None, payload, at=answer.at, outcome=answer.kind, words=words)
+
+
+def _ok_words(body: object) -> str:
+    """A call that returned; what it gave may have ended with an error all the same."""
+    error = body.get("error") if isinstance(body, Mapping) else None
+    return "ok" if error is None else f"ok, then error {error_words(error)}"
 
 
 def error_words(body: object) -> str:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable
 from jetproof.engine.client_pool import Lease
 from jetproof.engine.client_side import ClientSide, answer_seen
 from jetproof.engine.exchange import Following, judged, several
-from jetproof.engine.judge import Seen, summary
+from jetproof.engine.judge import Seen, merge, summary
 from jetproof.engine.play import LATE, CannotGoOn, Play
 from jetproof.errors import JetproofError
 from jetproof.model import client as steps
@@ -209,6 +209,8 @@ def _judge_answer(
 ) -> None:
     if answer is None:
         play.check(step, "answer", False, f"an answer within {within:g} s", "none")
+        names = [*([wanted.position] if wanted.position else []), *wanted.positions]
+        merge(play.positions, dict.fromkeys(names, "no answer"))
         raise CannotGoOn
     judged(play, step, wanted, answer_seen(answer), "answer")
 
