@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import shlex
-import string
 import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from jetproof.engine.client_steps import behind_a_tap
+from jetproof.engine.identity import fresh_run_id, fresh_token, now, run_prefix
 from jetproof.engine.judge import Rules
 from jetproof.engine.options import CASES_AT_ONCE, Front, RunOptions, Stop, no_front
 from jetproof.engine.places import Places
@@ -57,7 +55,6 @@ __all__ = [
 ]
 
 LOG_LINES = 30
-_ALPHABET = string.ascii_lowercase + string.digits
 
 
 async def run(
@@ -402,29 +399,6 @@ class _Run:
             partial=self.plan.partial,
             command=self.options.command,
         )
-
-
-def fresh_run_id() -> str:
-    """Sortable by time, unique without coordination."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
-
-
-def run_prefix(run_id: str) -> str:
-    """The part of a token that all cases of a run share."""
-    return "jp" + run_id[-6:].rjust(6, "0")
-
-
-def fresh_token(run_id: str) -> str:
-    """What makes a case's names its own; `jetproof.engine.session.TOKEN` finds it again."""
-    number, digits = secrets.randbelow(len(_ALPHABET) ** 6), ""
-    for _ in range(6):
-        number, digit = divmod(number, len(_ALPHABET))
-        digits += _ALPHABET[digit]
-    return run_prefix(run_id) + digits
-
-
-def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def log_tail(target: RunningTarget) -> tuple[str, ...]:
