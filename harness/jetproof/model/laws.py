@@ -17,6 +17,7 @@ class LawSpec:
     about: str
     arguments: Mapping[str, str]
     required: frozenset[str]
+    for_clients: bool = False
 
 
 LAWS: Mapping[str, LawSpec] = {
@@ -60,17 +61,20 @@ LAWS: Mapping[str, LawSpec] = {
             "within": "duration",
         },
         frozenset(),
+        for_clients=True,
     ),
     "refilled": LawSpec(
         "Every further pull request of a client library that consumes asks for as much as was taken "
         "off what is outstanding, so that its limit is reached again.",
         {"messages": "int", "bytes": "int", "headers": "text", "within": "duration"},
         frozenset(),
+        for_clients=True,
     ),
     "handed_over": LawSpec(
         "Every message that reached a client library, until the step marked `until` if given, was "
         "handed to the application by the consume of this name, in the order in which it came.",
         {"consume": "text", "until": "text", "within": "duration"},
         frozenset({"consume"}),
+        for_clients=True,
     ),
 }
