@@ -177,6 +177,17 @@ async def a_drain_hands_over_what_comes(bench: Bench) -> None:
     assert len(bench.pulls()) == 1
 
 
+@notices("drain-goes-on")
+async def a_drain_ends_it(bench: Bench) -> None:
+    await begin(bench, max_messages=10, expires_ms=9000)
+    await bench.call("consume.drain", of="k")
+    assert bench.told("end")
+    await bench.settled()
+    await bench.store(2)
+    await bench.settled()
+    assert not bench.told("message")
+
+
 @notices("stop-goes-on")
 async def a_stop_ends_it(bench: Bench) -> None:
     await begin(bench, max_messages=10, expires_ms=9000)

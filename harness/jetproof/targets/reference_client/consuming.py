@@ -90,6 +90,9 @@ class Consuming:
         """Asks for no more, hands over what is buffered or on its way, and ends."""
         if self._over:
             return
+        if self._conduct.wrong("drain-goes-on"):
+            self._teller.end(None)
+            return
         if self._conduct.wrong("drain-drops-the-buffer"):
             self._end(None)
             return

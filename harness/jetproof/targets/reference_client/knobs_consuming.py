@@ -23,6 +23,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     # Life
     ("stop-goes-on", "A stop is told as done, and messages go on.", "A37-005"),
     ("drain-drops-the-buffer", "A drain drops what is buffered.", "A37-005 A37-021"),
+    ("drain-goes-on", "A drain is told as done, and messages go on.", "A37-005"),
     ("drain-pulls-more", "A drain publishes one more pull request.", "A37-021"),
     ("first-pull-late", "The first pull request waits for five seconds.", "A37-054"),
     # Options and defaults
