@@ -114,6 +114,14 @@ class ClientSide:
         if self.adapter.fault is not None:
             raise self.adapter.fault
 
+    def check_calls(self) -> None:
+        """What a call was to bring about does not come if the library has no such call."""
+        for call in self.calls.values():
+            if call.done() and not call.cancelled():
+                problem = call.exception()
+                if isinstance(problem, NotSupported):
+                    raise problem
+
     # -- what is asked for ----------------------------------------------------------------------
 
     async def call(self, op: str, parameters: Mapping[str, object], timeout: float) -> Answer:

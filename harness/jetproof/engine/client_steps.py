@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable
 
 from jetproof.engine.client_pool import Lease
-from jetproof.engine.client_side import ClientSide, answer_seen
+from jetproof.engine.client_side import ClientSide, NotSupported, answer_seen
 from jetproof.engine.exchange import Following, judged, several
 from jetproof.engine.judge import Seen, merge, summary
 from jetproof.engine.play import LATE, CannotGoOn, Play
@@ -100,7 +100,13 @@ async def call(play: Play, step: steps.Call) -> None:
         client.calls[step.later] = waiting
         await asyncio.sleep(0)
         return
-    answer = await _returned(client.call(step.op, parameters, within))
+    try:
+        answer = await _returned(client.call(step.op, parameters, within))
+    except NotSupported as problem:
+        if not step.demanded:
+            raise
+        play.check(step, "answer", False, f"a call for {step.op}", f"none: {problem}")
+        return
     _judge_answer(play, step, step.answer or Expectation(), answer, within)
 
 
@@ -151,6 +157,7 @@ async def fired(play: Play, step: steps.Fired) -> None:
     words = f"the fault {step.rule} happens {step.times} times"
     play.check(step, "fired", count >= step.times, words, f"{count} times")
     if count < step.times:
+        side(play).check_calls()
         raise CannotGoOn  # the effect of a fault that did not happen proves nothing
 
 
@@ -199,6 +206,7 @@ async def _must_live(play: Play) -> None:
     """Silence counts only while server and adapter are there."""
     await play.must_be_alive("main")
     side(play).check_adapter()
+    side(play).check_calls()
 
 
 async def _returned(waiting: Awaitable[Answer]) -> Answer | None:

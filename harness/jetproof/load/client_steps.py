@@ -18,7 +18,7 @@ from jetproof.wire.rules import Rule, RuleError, parse_rules
 
 KINDS: Final = ("call", "answered", "event", "wire", "fired", "tap")
 _OUTCOMES: Final = ("ok", "error")
-_OF_A_CALL: Final = ("op", "within", "later")
+_OF_A_CALL: Final = ("op", "within", "later", "demanded")
 _OF_A_LOOK: Final = ("within", "none_for")
 
 
@@ -73,9 +73,17 @@ class ClientStepReader(ServerStepReader):
             for name, at in (("answer", keys), ("within", here)):
                 if name in (raw if at is keys else body):
                     self.mistake((*at, name), f"{name} belongs to the step answered here")
+            if "demanded" in body:
+                self.mistake((*here, "demanded"), "demanded and later exclude each other")
             return model.Call(op=op, parameters=parameters, later=later)
         answer = self.answer((*keys, "answer"), raw.get("answer", "ok"))
-        return model.Call(op=op, parameters=parameters, answer=answer, within=within)
+        return model.Call(
+            op=op,
+            parameters=parameters,
+            answer=answer,
+            within=within,
+            demanded="demanded" in body,
+        )
 
     def _answered(self, keys: Keys, raw: Raw, address: str) -> Step:
         here, body = (*keys, "answered"), as_map(raw["answered"])

@@ -82,13 +82,16 @@ EVENTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Step):
-    """A call of the library; with `later` its answer is looked at by a further step."""
+    """A call of the library; with `later` its answer is looked at by a further step.
+
+    A library that has no call for it is not concerned, unless the text demands one (`demanded`)."""
 
     op: str
     parameters: Mapping[str, Value]
     answer: Expectation | None = None
     later: str | None = None
     within: Seconds | None = None
+    demanded: bool = False
 
     @property
     def kind(self) -> str:
@@ -176,4 +179,4 @@ class TapStep(Step):
 
 def operations(steps: Sequence[Step]) -> frozenset[str]:
     """The operations that a library must have for these steps (of a whole case, flattened)."""
-    return frozenset(step.op for step in steps if isinstance(step, Call))
+    return frozenset(step.op for step in steps if isinstance(step, Call) and not step.demanded)
