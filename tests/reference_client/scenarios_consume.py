@@ -149,8 +149,8 @@ REFUSED = [
         ("high-threshold-taken", {"max_messages": 10, "threshold_messages": 11}),
         ("high-threshold-taken", {"max_bytes": 10, "threshold_bytes": 11}),
         ("", {"max_messages": 0}),
-        ("tiny-times-taken", {"expires_ms": 500}),
-        ("tiny-times-taken", {"heartbeat_ms": 100, "expires_ms": 2000}),
+        ("odd-times-taken", {"expires_ms": 500}),
+        ("odd-times-taken", {"heartbeat_ms": 100, "expires_ms": 2000}),
     ]
 ]
 

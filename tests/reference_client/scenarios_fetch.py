@@ -88,7 +88,7 @@ async def bytes_that_are_used_up_end_it(bench: Bench) -> None:
     assert len(fetched["messages"]) == 2
 
 
-@notices("long-fetch-without-heartbeats next-asks-for-ten")
+@notices("long-fetch-without-heartbeats short-fetch-with-heartbeats next-asks-for-ten")
 async def long_ones_have_heartbeats(bench: Bench) -> None:
     await ready(bench, 3)
     await bench.call("fetch", of="c", max_messages=1, expires_ms=31_000)
@@ -110,13 +110,26 @@ async def a_consumer_that_is_gone_is_an_error(bench: Bench) -> None:
     assert missing["err_code"] == 10014
 
 
-@notices("fetch-without-limits")
+@notices("fetch-survives-its-connection")
+async def a_lost_connection_ends_it(bench: Bench) -> None:
+    await ready(bench, 0)
+    later = asyncio.create_task(bench.call("fetch", of="c", max_messages=1, expires_ms=30_000))
+    while not bench.pulls():
+        await asyncio.sleep(0.01)
+    bench.tap.cut()
+    assert (await later)["error"]["type"] == "ConnectionLost"
+
+
+@notices("fetch-without-limits fetch-always-waits")
 async def nothing_there(bench: Bench) -> None:
     await ready(bench, 0)
     assert await bench.call("next", of="c", expires_ms=300) == {"message": None}
     fetched = await bench.call("fetch", of="c", max_messages=5, no_wait=True)
     assert fetched == {"messages": []}
+    assert bench.pulls()[-1] == {"batch": 5, "no_wait": True}
     assert (await bench.refused("fetch", of="c", expires_ms=300))["type"] == "InvalidOption"
+    none = await bench.refused("fetch", of="c", max_messages=0, expires_ms=300)
+    assert none["type"] == "InvalidOption"
 
 
 @notices("nak-sent-as-ack progress-sent-as-ack term-sent-as-ack double-ack-without-reply")

@@ -44,8 +44,8 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
         "A threshold counts what was processed, not what is left.",
         "A37-022 A37-225",
     ),
-    ("high-threshold-taken", "A threshold above its limit is accepted.", "A37-034 A37-082"),
-    ("tiny-times-taken", "Any expires and heartbeat are accepted.", "A37-030 A37-064 A37-065"),
+    ("high-threshold-taken", "A threshold above its limit raises it.", "A37-034 A37-082"),
+    ("odd-times-taken", "Any expires and heartbeat are accepted.", "A37-030 A37-064 A37-065"),
     ("consume-expires-ignored", "expires of a consume is always 30 s.", "A37-022 A37-210"),
     ("consume-heartbeat-ignored", "The heartbeat is always half of expires.", "A37-022"),
     # Subscription
@@ -65,7 +65,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     ("refill-asks-for-one", "Refills ask for one message or byte.", "A37-035 A37-096"),
     ("refill-overfills", "Every refill asks for the whole limit.", "A37-035 A37-036 A37-096"),
     ("stuck-at-one", "With a limit of one there is no second pull request.", "A37-067"),
-    ("max-bytes-without-batch", "With max_bytes no batch is sent.", "A37-063 A37-207"),
+    ("max-bytes-without-batch", "With max_bytes no batch is sent.", "A37-063 A37-207 A37-256"),
     ("order-reversed", "Messages that came together are handed over backwards.", "A37-055"),
     # Counts
     ("pull-not-counted", "A further pull request is not added to the counts.", "A37-036 A37-039"),
@@ -91,7 +91,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
         "A37-036 A37-213",
     ),
     # Statuses
-    ("timeout-told", "408 Request Timeout is told as an error.", "A37-043 A37-074"),
+    ("timeout-told", "408 Request Timeout is told as an error.", "A37-043 A37-074 A37-241 A37-252"),
     ("timeout-ends-consume", "408 Request Timeout ends the consume.", "A37-074"),
     ("too-big-told", "409 Message Size Exceeds MaxBytes is told.", "A37-043 A37-074 A37-017"),
     ("no-messages-told", "404 No Messages is told.", "A37-073"),
@@ -115,7 +115,11 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     # Heartbeats
     ("no-heartbeats-asked", "Pull requests ask for no heartbeats.", "A37-045"),
     ("heartbeats-handed-over", "Heartbeats are handed over as messages.", "A37-053"),
-    ("silence-untold", "Missing heartbeats are not told.", "A37-046 A37-076 A37-201 A37-204"),
+    (
+        "silence-untold",
+        "Missing heartbeats are not told.",
+        "A37-046 A37-076 A37-201 A37-204 A37-243",
+    ),
     ("silence-told-late", "Silence is told after eight heartbeats.", "A37-046 A37-201"),
     ("silence-ends-consume", "Missing heartbeats end the consume.", "A37-076"),
     ("silence-survived", "Missing heartbeats do not end it.", "A37-049", "adr-37@0"),

@@ -77,6 +77,9 @@ def consume_settings(params: Mapping[str, Any], conduct: Conduct) -> ConsumeSett
     if messages is None and size is None:
         messages = _default_messages(conduct)
     most = size or messages or 0
+    threshold = number(params, f"threshold_{'bytes' if size else 'messages'}") or 0
+    if threshold > most and conduct.wrong("high-threshold-taken"):
+        size, most = size and threshold, threshold
     low, refill = _threshold(params, "bytes" if size else "messages", most, conduct)
     limits = Limits(0 if size else most, size or 0, low, refill)
     if size and conduct.wrong("size-limit-ignored"):
@@ -100,7 +103,7 @@ def _threshold(
     if given is not None:
         if given < 1:
             raise invalid(f"threshold_{unit} must be at least 1, not {given}")
-        if given > most and not conduct.wrong("high-threshold-taken"):
+        if given > most:
             raise invalid(f"threshold_{unit} {given} is above max_{unit} {most}")
         if conduct.wrong("thresholds-ignored"):
             given = None
@@ -122,14 +125,13 @@ def _consume_request(params: Mapping[str, Any], conduct: Conduct) -> Request:
     wrong = conduct.wrong
     expires = number(params, "expires_ms")
     heartbeat = number(params, "heartbeat_ms")
-    if expires is not None and expires < 1000 and not wrong("tiny-times-taken"):
-        raise invalid(f"expires of a consume must be at least 1 s, not {expires} ms")
-    if (
-        heartbeat is not None
-        and not 500 <= heartbeat <= (60_000 if conduct.draft else 30_000)
-        and not wrong("tiny-times-taken")
-    ):
-        raise invalid(f"the heartbeat of a consume is 500 ms to 30 s, not {heartbeat} ms")
+    # The draft proposes bounds that it does not hold to be definite: the low ones are not kept.
+    longest, slowest = (600_000, 60_000) if conduct.draft else (math.inf, 30_000)
+    if expires is not None and not 1000 <= expires <= longest and not wrong("odd-times-taken"):
+        raise invalid(f"expires of a consume must be at least 1 s, and not {expires} ms")
+    beats = heartbeat is None or 500 <= heartbeat <= slowest
+    if not beats and not wrong("odd-times-taken"):
+        raise invalid(f"the heartbeat of a consume is 500 ms to {slowest} ms, not {heartbeat} ms")
     if expires is None:
         expires = 60_000 if conduct.draft else 30_000
         if wrong("default-expires-ten-seconds"):
@@ -154,7 +156,7 @@ def fetch_settings(params: Mapping[str, Any], conduct: Conduct) -> FetchSettings
     if size is not None and wrong("fetch-bytes-refused"):
         raise invalid("max_bytes is no option of a fetch")
     for name, value in (("max_messages", messages), ("max_bytes", size)):
-        if value is not None and value < 1:
+        if value is not None and value < 1 and not wrong("fetch-without-limits"):
             raise invalid(f"{name} must be at least 1, not {value}")
     wanted = messages if messages is not None else LARGE_BATCH if size else 0
     if size and messages is None and wrong("max-bytes-without-batch"):
@@ -169,7 +171,7 @@ def next_settings(params: Mapping[str, Any], conduct: Conduct) -> FetchSettings:
 
 def _fetch_request(params: Mapping[str, Any], conduct: Conduct) -> Request:
     wrong = conduct.wrong
-    no_wait = bool(params.get("no_wait"))
+    no_wait = bool(params.get("no_wait")) and not wrong("fetch-always-waits")
     expires = number(params, "expires_ms")
     if expires is not None and expires < 1:
         raise invalid(f"expires must be above 0, not {expires} ms")
@@ -183,6 +185,8 @@ def _fetch_request(params: Mapping[str, Any], conduct: Conduct) -> Request:
         heartbeat = min(expires // 2, 30_000) if expires and expires > LONG_MS else 0
         if heartbeat and wrong("long-fetch-without-heartbeats"):
             heartbeat = 0
+        if expires and not heartbeat and wrong("short-fetch-with-heartbeats"):
+            heartbeat = expires // 2
     if expires and wrong("fetch-without-expires"):
         expires = None
     return Request(expires, heartbeat, *_priority(params), no_wait)
