@@ -238,7 +238,10 @@ public final class Adapter extends Protocol implements ConnectionListener {
   }
 
   private void ack(JsonObject p) throws Exception {
-    var timeout = p.has("timeout_ms") ? millis(p.get("timeout_ms")) : options.getRequestTimeout();
+    // Without a timeout that is asked for: as long as the library waits for any other answer.
+    var usual = options.getRequestTimeout();
+    if (usual == null) usual = connection().getOptions().getConnectionTimeout();
+    var timeout = p.has("timeout_ms") ? millis(p.get("timeout_ms")) : usual;
     for (String name : texts(p.get("messages"))) {
       Message message = thing(name, Message.class);
       switch (text(p, "kind")) {
