@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 from jetproof.wire.frames import Sub, Unsub
 
@@ -114,8 +115,7 @@ async def a_consumer_that_is_gone_is_an_error(bench: Bench) -> None:
 async def a_lost_connection_ends_it(bench: Bench) -> None:
     await ready(bench, 0)
     later = asyncio.create_task(bench.call("fetch", of="c", max_messages=1, expires_ms=30_000))
-    while not bench.pulls():
-        await asyncio.sleep(0.01)
+    await bench.until(bench.pulls)
     bench.tap.cut()
     assert (await later)["error"]["type"] == "ConnectionLost"
 
@@ -185,3 +185,56 @@ async def a_fetch_from_an_ordered_consumer(bench: Bench) -> None:
     assert [message["seq"] for message in fetched["messages"]] == [1, 2, 3, 4, 5]
     last = await bench.call("next", of="o", expires_ms=3000)
     assert last["message"]["seq"] == 6
+
+
+@notices("double-ack-takes-any-answer")
+async def a_double_ack_that_nobody_answers(bench: Bench) -> None:
+    await ready(bench, 1)
+    message = (await bench.call("next", of="c", expires_ms=3000))["message"]
+    await bench.api(f"$JS.API.CONSUMER.DELETE.{bench.stream}.c")
+    error = await bench.refused("ack", messages=[message["msg"]], kind="double")
+    assert error["status"] == 503
+
+
+@notices("second-ack-refused")
+async def a_message_can_be_acknowledged_again(bench: Bench) -> None:
+    await ready(bench, 1)
+    message = (await bench.call("next", of="c", expires_ms=3000))["message"]
+    for kind in ("progress", "ack", "ack"):
+        await bench.call("ack", messages=[message["msg"]], kind=kind)
+    await bench.settled()
+    assert [frame.payload for frame in bench.sent("$JS.ACK.")] == [b"+WPI", b"+ACK", b"+ACK"]
+
+
+@notices("ack-lost-while-disconnected")
+async def an_ack_outlives_a_lost_connection(bench: Bench) -> None:
+    await ready(bench, 1)
+    message = (await bench.call("next", of="c", expires_ms=3000))["message"]
+    bench.tap.refuse()
+    bench.tap.cut()
+    await bench.until(lambda: bench.told("connection"))
+    later = asyncio.create_task(bench.call("ack", messages=[message["msg"]], kind="ack"))
+    await asyncio.sleep(0)
+    bench.tap.accept()
+    await later
+    await bench.settled()
+    assert [frame.payload for frame in bench.sent("$JS.ACK.")] == [b"+ACK"]
+
+
+@notices("look-up-asks-for-the-stream")
+async def a_look_up_asks_for_the_consumer(bench: Bench) -> None:
+    await ready(bench, 0)
+    assert bench.sent("$JS.API.CONSUMER.INFO.")
+    assert not bench.sent("$JS.API.STREAM.INFO.")
+
+
+@notices("ordered-options-dropped ordered-acknowledges ordered-starts-over")
+async def an_ordered_consumer_as_asked_for(bench: Bench) -> None:
+    await bench.make_stream(4)
+    await bench.call("ordered.get", **{"as": "o"}, stream=bench.stream, start_seq="2")
+    (made,) = bench.sent("$JS.API.CONSUMER.CREATE.")
+    config = json.loads(made.payload)["config"]
+    assert (config["opt_start_seq"], config["ack_policy"]) == (2, "none")
+    for seq in (2, 3, 4):
+        next_one = await bench.call("next", of="o", expires_ms=3000)
+        assert next_one["message"]["seq"] == seq

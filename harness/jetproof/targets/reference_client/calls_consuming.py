@@ -14,7 +14,7 @@ from jetproof.targets.reference_client.consumers import (
     get_consumer,
 )
 from jetproof.targets.reference_client.consuming import Consuming
-from jetproof.targets.reference_client.errors import ClientError
+from jetproof.targets.reference_client.errors import ClientError, invalid
 from jetproof.targets.reference_client.fetching import GAP, Fetched, fetch
 from jetproof.targets.reference_client.ordered import Named, Ordered
 from jetproof.targets.reference_client.settings import (
@@ -32,6 +32,7 @@ class ConsumingCalls:
 
     def __init__(self, state: State) -> None:
         self._state = state
+        self._acked: set[str] = set()
 
     def _source(self, params: Params) -> Named | Ordered:
         thing = self._state.thing(params, object)
@@ -96,6 +97,8 @@ class ConsumingCalls:
     async def _fetch(self, params: Params, settings: FetchSettings) -> Fetched:
         source = self._source(params)
         line = self._state.requests.line
+        if source.renewable and self._state.conduct.wrong("ordered-starts-over"):
+            await source.renew()
         fetched = await fetch(line, source.ref, settings, source.accept)
         if fetched.error is None or not source.renewable:
             return fetched
@@ -125,6 +128,10 @@ class ConsumingCalls:
 
     async def do_ack(self, params: Params) -> Told:
         for name in params.get("messages") or []:
+            if name in self._acked and self._state.conduct.wrong("second-ack-refused"):
+                raise invalid(f"{name} is acknowledged already")
+            if params.get("kind") != "progress":
+                self._acked.add(name)
             await acknowledge(
                 self._state.requests,
                 self._state.reply_of(name),

@@ -11,7 +11,12 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     ("consume-creates-the-consumer", "Consume sends CONSUMER.CREATE.", "A37-001"),
     ("get-changes-the-consumer", "Looking a consumer up updates its description.", "A37-001"),
     ("makes-a-push-consumer", "Consumers are created with a delivery subject.", "A37-058"),
-    ("delete-does-nothing", "Deleting a consumer sends nothing.", "A37-057"),
+    (
+        "look-up-asks-for-the-stream",
+        "Looking a consumer up asks for its stream instead.",
+        "A37-088 A37-092 A37-250 A37-251",
+    ),
+    ("delete-does-nothing", "Deleting a consumer sends nothing.", "A37-002 A37-057"),
     ("info-made-up", "The info of a consumer is not asked of the server.", "A37-056 A37-090"),
     ("ordered-gap-unnoticed", "A missing message of an ordered consumer is overlooked.", "A37-004"),
     (
@@ -20,6 +25,8 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
         "A37-004",
     ),
     ("ordered-starts-over", "An ordered consumer made anew starts at its first start.", "A37-004"),
+    ("ordered-options-dropped", "Filters and start of an ordered consumer are dropped.", "A37-004"),
+    ("ordered-acknowledges", "An ordered consumer wants acknowledgements.", "A37-004"),
     # Life
     ("stop-goes-on", "A stop is told as done, and messages go on.", "A37-005"),
     ("drain-drops-the-buffer", "A drain drops what is buffered.", "A37-005 A37-021"),
@@ -145,7 +152,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
         "A37-084 A37-086 A37-087",
     ),
     ("pulls-while-disconnected", "Pull requests are made and kept while cut off.", "A37-077"),
-    ("no-pull-after-reconnect", "No pull request follows a reconnect.", "A37-052"),
+    ("no-pull-after-reconnect", "No pull request follows a reconnect.", "A37-004 A37-052"),
     ("no-info-after-reconnect", "The consumer is not asked for.", "A37-051", "adr-37@0"),
     (
         "missing-consumer-survived",

@@ -85,6 +85,7 @@ class Ordered:
 
     async def renew(self) -> None:
         """Makes the consumer, again if need be, behind the last message that was handed over."""
+        wrong = self.requests.line.conduct.wrong
         old, self._ref = self._ref, None
         if old is not None:
             with contextlib.suppress(ClientError):
@@ -95,13 +96,15 @@ class Ordered:
             "mem_storage": True,
             "num_replicas": 1,
             "inactive_threshold": _INACTIVE_NS,
-            **self._config,
+            **({} if wrong("ordered-options-dropped") else self._config),
         }
-        again = self._last_seq and not self.requests.line.conduct.wrong("ordered-starts-over")
+        if wrong("ordered-acknowledges"):
+            config["ack_policy"] = "explicit"
+        again = self._last_seq and not wrong("ordered-starts-over")
         if again:
             config |= {"deliver_policy": "by_start_sequence", "opt_start_seq": self._last_seq + 1}
             config.pop("opt_start_time", None)
-        if "min_last_seq" in config and self.requests.line.conduct.wrong("ordered-guard-dropped"):
+        if "min_last_seq" in config and wrong("ordered-guard-dropped"):
             del config["min_last_seq"]
         self._consumer_seq = 0
         info = await create_consumer(self.requests, self.stream, config)
