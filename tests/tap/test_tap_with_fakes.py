@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -257,6 +258,62 @@ def test_held_frames_still_arrive_when_the_server_leaves(fake_server: FakeServer
             assert received == ["a", "b", "c"]
             while tap.connections:
                 await asyncio.sleep(0.005)
+
+    run(scenario())
+
+
+def is_message(event: TapEvent) -> bool:
+    return isinstance(event.frame, Msg)
+
+
+@pytest.mark.parametrize(
+    ("do", "expected"),
+    [
+        ({"delay": "50ms"}, "abc"),
+        ({"delay": {"by": "50ms", "reorder": True}}, "acb"),
+        ({"pause": "50ms"}, "abc"),
+        ({"inject": {"subject": "i"}, "place": "before"}, "aibc"),
+        ({"inject": {"subject": "i"}}, "abic"),
+    ],
+)
+def test_a_frame_counts_when_it_reaches_the_client(
+    fake_server: FakeServer, do: Any, expected: str
+) -> None:
+    async def scenario() -> None:
+        events: list[TapEvent] = []
+        rule = {"on": {"op": "MSG", "subject": "b"}, "do": do}
+        async with (
+            fake_server(speaking(THREE)) as port,
+            Tap(HOST, port, [rule], events.append) as tap,
+            await Connection.open(tap.host, tap.port) as client,
+        ):
+            received: list[str] = []
+            begin = time.monotonic()
+            client.subscribe(">", lambda msg, at: received.append(msg.subject))
+            while len(received) < len(expected):
+                await asyncio.sleep(0.005)
+            told = [(event.frame.subject, event.at) for event in events if is_message(event)]  # type: ignore[union-attr]
+            assert "".join(subject for subject, _ in told) == expected
+            if "inject" not in do:
+                assert dict(told)["b"] >= begin + 0.05
+                assert [at for _, at in told] == sorted(at for _, at in told)
+
+    run(scenario())
+
+
+def test_a_frame_that_was_held_for_too_long_never_left(fake_server: FakeServer) -> None:
+    async def scenario() -> None:
+        events: list[TapEvent] = []
+        rule = {"on": {"op": "MSG", "subject": "b"}, "do": {"delay": "60s"}}
+        async with fake_server(speaking(THREE)) as port:
+            async with Tap(HOST, port, [rule], events.append) as tap:
+                client = await Connection.open(tap.host, tap.port)
+                client.subscribe(">", lambda msg, at: None)
+                await tap.wait_fired("rule-1")
+                client.abort()
+                while tap.connections:
+                    await asyncio.sleep(0.005)
+            assert [len(event.passed) for event in events if is_message(event)] == [1, 0, 0]
 
     run(scenario())
 

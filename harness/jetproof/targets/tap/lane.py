@@ -13,6 +13,8 @@ from typing import Final
 from jetproof.wire.link import Link
 
 _MAX_HELD: Final = 8 * 1024 * 1024
+Note = Callable[[bool], None]
+"""Called when it is its turn (True), or will never be (False)."""
 
 
 class Lane:
@@ -23,13 +25,18 @@ class Lane:
         self._target = target
         self._on_full = on_full
         self._loop = asyncio.get_running_loop()
-        self._queue: deque[tuple[float, bytes | None]] = deque()
+        self._queue: deque[tuple[float, bytes | Note | None]] = deque()
         self._held = 0
         self._full = False
         self._paused: set[str] = set()
         self._reason = ""
         self._timer: asyncio.TimerHandle | None = None
-        self._beside: set[asyncio.TimerHandle] = set()
+        self._beside: dict[asyncio.TimerHandle, Note | None] = {}
+
+    @property
+    def holds(self) -> bool:
+        """Whether what is sent now does not leave at once."""
+        return bool(self._queue or self._paused)
 
     def send(self, data: bytes, delay: float = 0.0, *, reorder: bool = False) -> None:
         """Sends bytes now, or after `delay` seconds."""
@@ -42,6 +49,16 @@ class Lane:
             self._wait()
         else:
             self._target.send(data)
+
+    def note(self, told: Note, delay: float = 0.0, *, reorder: bool = False) -> None:
+        """Tells when bytes that were sent just before, with the same delay, have left."""
+        if reorder and delay > 0:
+            self._note_beside(told, delay)
+        elif self.holds:
+            self._queue.append((self._loop.time() + delay, told))
+            self._wait()
+        else:
+            told(True)
 
     def pause(self, why: str) -> None:
         """Holds everything from now on; every reason counts."""
@@ -67,6 +84,8 @@ class Lane:
 
     def drop(self) -> None:
         """Forgets what is held."""
+        unsaid = [each for _, each in self._queue if callable(each)]
+        unsaid += [each for each in self._beside.values() if each is not None]
         self._queue.clear()
         self._held = 0
         if self._timer is not None:
@@ -75,17 +94,30 @@ class Lane:
         for handle in self._beside:
             handle.cancel()
         self._beside.clear()
+        for told in unsaid:
+            told(False)
 
     def _send_beside(self, data: bytes, delay: float) -> None:
         def leave() -> None:
-            self._beside.discard(handle)
+            del self._beside[handle]
             if self._paused:
                 self.send(data)
             else:
                 self._target.send(data)
 
         handle = self._loop.call_later(delay, leave)
-        self._beside.add(handle)
+        self._beside[handle] = None
+
+    def _note_beside(self, told: Note, delay: float) -> None:
+        def say() -> None:
+            del self._beside[handle]
+            if self._paused:
+                self.note(told)
+            else:
+                told(True)
+
+        handle = self._loop.call_later(delay, say)
+        self._beside[handle] = told
 
     def _wait(self) -> None:
         if self._timer is None and self._queue and not self._paused:
@@ -99,8 +131,11 @@ class Lane:
             if data is None:
                 self._finish()
                 return
-            self._held -= len(data)
-            self._target.send(data)
+            if isinstance(data, bytes):
+                self._held -= len(data)
+                self._target.send(data)
+            else:
+                data(True)
         self._note_full()
         self._wait()
 

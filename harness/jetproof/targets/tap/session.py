@@ -132,12 +132,9 @@ class Session:
     def deliver(self, made: Made) -> None:
         """Sends a frame of the tap's own to this client, in its turn."""
         self._from_server.lane.send(encode(made.frame))
-        if self._record.wanted:
-            rules = () if made.rule is None else (made.rule,)
-            frame = made.frame
-            self._record.add(
-                TapEvent(self.number, "server", frame, monotonic(), rules=rules, made=True)
-            )
+        rules = () if made.rule is None else (made.rule,)
+        event = TapEvent(self.number, "server", made.frame, monotonic(), rules=rules, made=True)
+        self._tell_of(self._from_server, event)
 
     def forward(self, frame: Frame) -> None:
         """Sends a frame to the server in the client's name, unless the client is gone."""
@@ -193,11 +190,13 @@ class Session:
         book = self._book
         all_of_them = self._inline is not None or (way.sender == "server" and bool(self._aside))
         sender, number, add = way.sender, self.number, self._record.add
+        held = sender == "server" and way.lane.holds
         out: list[bytes] = []
         for item in items:
             if type(item) is Part:
                 out.append(item.data)
                 if item.frame is not None:
+                    _send(way.lane, out)
                     self._note_long(way, item.frame, item.omitted, at)
             elif (type(item) is Msg or type(item) is Pub) and not (
                 acts and (all_of_them or book.concerns(number, sender, item))
@@ -205,10 +204,14 @@ class Session:
                 out.append(item.raw)
                 if type(item) is Msg:
                     book.subscriptions.delivered(number, item.sid)
-                if wanted:
+                if held:
+                    _send(way.lane, out)
+                    self._tell_of(way, TapEvent(number, sender, item, at))
+                elif wanted:
                     add(TapEvent(number, sender, item, at))
             else:
                 self._frame(way, item, at, out)
+                held = sender == "server" and way.lane.holds
                 if way.source.close_reason is not None:
                     return  # a rule has cut the connection
         _send(way.lane, out)
@@ -220,13 +223,11 @@ class Session:
     def _note_long(self, way: _Way, frame: Frame, omitted: int, at: float) -> None:
         if way.sender == "server":
             self._book.subscriptions.note(self.number, frame)
-        if self._record.wanted:
-            self._record.add(TapEvent(self.number, way.sender, frame, at, omitted=omitted))
+        self._tell_of(way, TapEvent(self.number, way.sender, frame, at, omitted=omitted))
 
     def _pass_bytes(self, way: _Way, data: bytes) -> None:
         way.lane.send(data)
-        if self._record.wanted:
-            self._record.add(TapEvent(self.number, way.sender, Raw(data), monotonic()))
+        self._tell_of(way, TapEvent(self.number, way.sender, Raw(data), monotonic()))
 
     def _frame(self, way: _Way, frame: Frame, at: float, out: list[bytes]) -> None:
         """Decides what becomes of a frame; what passes as it is goes to the end of `out`."""
@@ -236,7 +237,7 @@ class Session:
             request = self._aside.request(frame)
             shown = None if request is None else self._aside.shown(frame, request)
             if shown is None:  # it answers a request that is over
-                self._add(sender, frame, at, ())
+                self._tell_of(way, TapEvent(self.number, sender, frame, at, ()))
                 return
             frame = shown
         arrived = frame
@@ -249,7 +250,7 @@ class Session:
         if self._inline is not None:
             kept = self._inline.passes(self.number, sender, frame)
             if kept is None:
-                self._add(sender, arrived, at, ())
+                self._tell_of(way, TapEvent(self.number, sender, arrived, at, ()))
                 return
             frame = kept
         if sender == "client":
@@ -263,15 +264,18 @@ class Session:
             self._book.subscriptions.note(self.number, decision.frame)
         if decision.aside:
             passed = tuple(self._sent_aside(passed, decision.request))
-        same = passed == (arrived,)
-        self._add(sender, arrived, at, None if same else passed, tuple(decision.rules))
+        instead = None if passed == (arrived,) else passed
+        event = TapEvent(self.number, sender, arrived, at, instead, tuple(decision.rules))
         if decision.acts:
             _send(way.lane, out)
-            self._carry_out(way, decision, passed)
+            self._carry_out(way, decision, passed, event)
             if decision.blind and request is not None:
                 self._end(request)
         else:
             out.extend(map(encode, passed))
+            if way.lane.holds:
+                _send(way.lane, out)
+            self._tell_of(way, event)
         if isinstance(frame, Info) and self._tls is not None and self._securing is None:
             _send(way.lane, out)
             self._securing = asyncio.ensure_future(self._secure(self._tls))
@@ -308,24 +312,33 @@ class Session:
         """The server shall drop a request of the client's."""
         self.forward(self._aside.end(request))
 
-    def _add(
-        self,
-        sender: Sender,
-        frame: Frame,
-        at: float,
-        passed: tuple[Frame, ...] | None = None,
-        rules: tuple[str, ...] = (),
+    def _tell_of(
+        self, way: _Way, event: TapEvent, delay: float = 0.0, *, reorder: bool = False
     ) -> None:
-        if self._record.wanted:
-            self._record.add(TapEvent(self.number, sender, frame, at, passed, rules))
+        """Tells of a frame whose bytes were sent: now, or if the client has to wait, when it has them."""
 
-    def _carry_out(self, way: _Way, decision: Decision, passed: tuple[Frame, ...]) -> None:
+        def left(it_did: bool) -> None:
+            passed = event.instead if it_did else ()
+            self._record.add(event._replace(at=monotonic(), instead=passed))
+            self._record.flush()
+
+        if not self._record.wanted:
+            return
+        if way.sender == "server" and event.passed and (delay > 0 or way.lane.holds):
+            way.lane.note(left, delay, reorder=reorder)
+        else:
+            self._record.add(event)
+
+    def _carry_out(
+        self, way: _Way, decision: Decision, passed: tuple[Frame, ...], event: TapEvent
+    ) -> None:
         if decision.rules:
             self._owner.rules_fired(decision)
         for item in decision.before:
             self._owner.deliver(item)
         for frame in passed:
             way.lane.send(encode(frame), decision.delay, reorder=decision.reorder)
+        self._tell_of(way, event, decision.delay, reorder=decision.reorder)
         for item in decision.after:
             self._owner.deliver(item)
         if decision.cut == "before":
