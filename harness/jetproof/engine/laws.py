@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from jetproof.engine.ack_subjects import sequence_of
 from jetproof.engine.client_laws import handed_over, outstanding, refilled
+from jetproof.engine.ingest_laws import channels, paced, pings
 from jetproof.engine.judge import Finding, Seen
 from jetproof.engine.play import Play
 from jetproof.model.case import Law
@@ -186,5 +187,8 @@ _LAWS: Mapping[str, Callable[[Play, Mapping[str, object]], list[Finding]]] = {
     "outstanding": outstanding,
     "refilled": refilled,
     "handed_over": handed_over,
+    "channels": channels,
+    "paced": paced,
+    "pings": pings,
 }
 assert _LAWS.keys() == LAWS.keys(), "every declared law has a body, and none has no declaration"

@@ -77,4 +77,25 @@ LAWS: Mapping[str, LawSpec] = {
         frozenset({"consume"}),
         for_clients=True,
     ),
+    "channels": LawSpec(
+        "Whenever a client library that ingests fast sends a message, one subscription covers its "
+        "reply subject, and that is the one to the inbox of its batch.",
+        {"count": "matcher"},
+        frozenset(),
+        for_clients=True,
+    ),
+    "paced": LawSpec(
+        "A client library that ingests fast sends no message beyond what the acknowledgements before "
+        "it allow, with so many acknowledgements outstanding.",
+        {"outstanding": "int", "count": "matcher"},
+        frozenset({"outstanding"}),
+        for_clients=True,
+    ),
+    "pings": LawSpec(
+        "Every ping of a client library that ingests fast names the highest sequence that its batch "
+        "had sent until then.",
+        {"count": "matcher"},
+        frozenset(),
+        for_clients=True,
+    ),
 }

@@ -1,0 +1,154 @@
+"""Laws over the frames of a client library that ingests fast, as ADR-50 has it since revision 10.
+
+What a message says of itself stands in its reply subject, and what the server answers goes to a
+subject below the same inbox:
+
+    <prefix>.<id>.<flow>.<gap mode>.<sequence>.<operation>.$FI
+
+Frames count in the order in which they passed the tap. A library can only have heard what has passed
+before, so a message beyond what all acknowledgements until then allow is surely its fault.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from jetproof.engine.judge import Finding
+from jetproof.engine.play import Play
+from jetproof.model.matcher import Matcher
+from jetproof.model.matching import describe, mismatch
+from jetproof.wire.frames import Connect, Frame, Msg, Pub, Sub, Unsub
+from jetproof.wire.rules.selecting import subject_matches
+
+_APPEND: Final = 1
+_PING: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A reply subject of fast ingest. `batch` is all of it that the messages of a batch share."""
+
+    batch: str
+    flow: int
+    gap: str
+    sequence: int
+    operation: int
+
+
+def token(subject: str) -> Token | None:
+    """What a reply subject says, or None if it is none of fast ingest."""
+    parts = subject.rsplit(".", 5)
+    if len(parts) < 6 or parts[5] != "$FI":
+        return None
+    if not all(part.isdecimal() for part in (parts[1], parts[3], parts[4])):
+        return None
+    return Token(parts[0], int(parts[1]), parts[2], int(parts[3]), int(parts[4]))
+
+
+def paced(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
+    """No message is beyond what the acknowledgements before it allow.
+
+    An acknowledgement of `seq` that tells `msgs` allows messages up to `seq + msgs * outstanding`.
+    One that is lower than another before it does not count here: when the library heard which of
+    them cannot be told from frames.
+    """
+    outstanding = arguments["outstanding"]
+    assert isinstance(outstanding, int)
+    allowed: dict[str, int] = defaultdict(lambda: 1)
+    sent, beyond = 0, []
+    for frame in _exchange(play):
+        match frame:
+            case Pub(_, str(reply)) if said := token(reply):
+                if said.operation == _APPEND:
+                    sent += 1
+                    if said.sequence > allowed[said.batch]:
+                        beyond.append(f"{said.sequence} where {allowed[said.batch]} was allowed")
+            case Msg(subject) if said := token(subject):
+                limit = _limit(frame.payload, outstanding)
+                allowed[said.batch] = max(allowed[said.batch], limit)
+            case _:
+                pass
+    words = f"no more than {outstanding} acknowledgements outstanding"
+    return [
+        *_counted(play, arguments, sent, "further messages"),
+        Finding("outstanding", not beyond, words, beyond[0] if beyond else None),
+    ]
+
+
+def pings(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
+    """Every ping names the highest sequence that its batch had sent until then."""
+    highest: dict[str, int] = defaultdict(int)
+    count, wrong = 0, []
+    for frame in _exchange(play):
+        if not isinstance(frame, Pub) or not (said := token(frame.reply or "")):
+            continue
+        if said.operation != _PING:
+            highest[said.batch] = max(highest[said.batch], said.sequence)
+            continue
+        count += 1
+        if said.sequence != highest[said.batch]:
+            wrong.append(f"{said.sequence} where {highest[said.batch]} was sent")
+    words = "the highest sequence that was sent"
+    return [
+        *_counted(play, arguments, count, "pings"),
+        Finding("sequence", not wrong, words, wrong[0] if wrong else None),
+    ]
+
+
+def channels(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
+    """Whenever a message is sent, one subscription covers its reply subject: that of its batch."""
+    subscribed: dict[str, str] = {}
+    batches: set[str] = set()
+    wrong: list[str] = []
+    for frame in _exchange(play):
+        match frame:
+            case Connect():
+                subscribed.clear()
+            case Sub(subject, _, sid):
+                subscribed[sid] = subject
+            case Unsub(sid, None):
+                subscribed.pop(sid, None)
+            case Pub(_, str(reply)) if said := token(reply):
+                batches.add(said.batch)
+                covering = [each for each in subscribed.values() if subject_matches(each, reply)]
+                if covering != [f"{said.batch}.>"]:
+                    told = ", ".join(covering) or "no subscription"
+                    wrong.append(f"{told} for message {said.sequence} of {said.batch}")
+            case _:
+                pass
+    words = "one subscription to <prefix>.<id>.> while the batch is open"
+    return [
+        *_counted(play, arguments, len(batches), "batches"),
+        Finding("subscription", not wrong, words, wrong[0] if wrong else None),
+    ]
+
+
+def _exchange(play: Play) -> list[Frame]:
+    return [] if play.client is None else [frame for frame, _ in play.client.exchange()]
+
+
+def _limit(payload: bytes, outstanding: int) -> int:
+    """Up to which sequence a message on the control channel lets the library send."""
+    try:
+        told = json.loads(payload)
+    except ValueError:
+        return 0
+    if not isinstance(told, Mapping) or told.get("type") != "ack":
+        return 0
+    seq, msgs = told.get("seq"), told.get("msgs")
+    return seq + msgs * outstanding if isinstance(seq, int) and isinstance(msgs, int) else 0
+
+
+def _counted(
+    play: Play, arguments: Mapping[str, object], count: int, what: str
+) -> tuple[Finding, ...]:
+    wanted = arguments.get("count")
+    if not isinstance(wanted, Matcher):
+        return ()
+    missed = mismatch(wanted, count, play.env)
+    words = f"{describe(wanted, play.env)} {what}"
+    return (Finding("count", missed is None, words, count),)

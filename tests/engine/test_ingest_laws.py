@@ -1,0 +1,97 @@
+"""Laws about fast ingest: each holds for what it should, and says where it is broken."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from jetproof.engine.ingest_laws import channels, paced, pings, token
+from jetproof.model.matcher import parse_matcher
+from jetproof.wire.frames import Connect, Frame, Msg, Pub, Sub, Unsub
+
+INBOX = "_INBOX.x.id"
+
+
+@dataclass
+class Client:
+    frames: tuple[Frame, ...]
+
+    def exchange(self) -> list[tuple[Frame, float]]:
+        return [(frame, 0.0) for frame in self.frames]
+
+
+@dataclass
+class Case:
+    client: Client | None
+    env: dict[str, object] = field(default_factory=dict)
+
+
+def sent(sequence: int, operation: int = 1, inbox: str = INBOX) -> Pub:
+    return Pub("s.a", f"{inbox}.10.ok.{sequence}.{operation}.$FI")
+
+
+def told(seq: int, msgs: int, kind: str = "ack", inbox: str = INBOX) -> Msg:
+    document = {"type": kind, "seq": seq, "msgs": msgs}
+    return Msg(f"{inbox}.10.ok.1.0.$FI", "1", payload=json.dumps(document).encode())
+
+
+def law(name: object, *frames: Frame, **arguments: object) -> dict[str, object]:
+    findings = name(Case(Client(frames)), arguments)  # type: ignore[operator]
+    return {it.path: it.actual for it in findings if not it.ok}
+
+
+def test_a_reply_subject_is_read() -> None:
+    found = token(f"{INBOX}.10.ok.7.1.$FI")
+    assert found is not None
+    assert (found.batch, found.flow, found.gap) == (INBOX, 10, "ok")
+    assert (found.sequence, found.operation) == (7, 1)
+    for other in ("_INBOX.x", f"{INBOX}.10.ok.x.1.$FI", f"{INBOX}.10.ok.7.1.$XX"):
+        assert token(other) is None
+
+
+def test_paced() -> None:
+    four = [sent(n) for n in (2, 3, 4)]
+    assert law(paced, sent(1, 0), told(0, 2), *four, outstanding=2) == {}
+    assert law(paced, sent(1, 0), told(0, 2), *four, sent(5), outstanding=2) == {
+        "outstanding": "5 where 4 was allowed"
+    }
+    assert law(paced, sent(1, 0), told(0, 2), *four, told(2, 2), sent(5), outstanding=2) == {}
+    # Before the first answer there is room for one message, and a gap makes no room.
+    assert "outstanding" in law(paced, sent(1, 0), sent(2), outstanding=2)
+    gap = told(9, 9, kind="gap")
+    assert "outstanding" in law(paced, sent(1, 0), told(0, 1), gap, sent(3), outstanding=2)
+    # Each batch counts by itself; what ends a batch need not wait.
+    other = told(0, 50, inbox="_INBOX.y.id")
+    assert "outstanding" in law(paced, sent(1, 0), other, sent(2), outstanding=2)
+    assert law(paced, sent(1, 0), told(0, 1), sent(3, 2), outstanding=1) == {}
+
+
+def test_how_many_were_paced() -> None:
+    two = parse_matcher(2)
+    frames = (sent(1, 0), told(0, 9), sent(2), sent(3), sent(4, 2))
+    assert law(paced, *frames, outstanding=1, count=two) == {}
+    assert law(paced, *frames[:3], outstanding=1, count=two) == {"count": 1}
+    assert law(paced, Msg("x", "1", payload=b"?"), outstanding=1) == {}
+
+
+def test_pings() -> None:
+    assert law(pings, sent(1, 0), sent(2), sent(2, 4), sent(3), sent(3, 4)) == {}
+    assert law(pings, sent(1, 0), sent(2), sent(1, 4)) == {"sequence": "1 where 2 was sent"}
+    assert law(pings, sent(1, 0), sent(2), sent(3, 4)) == {"sequence": "3 where 2 was sent"}
+    assert law(pings, sent(1, 0), count=parse_matcher({"gte": 1})) == {"count": 0}
+
+
+def test_channels() -> None:
+    own, end = Sub(f"{INBOX}.>", None, "3"), Unsub("3")
+    assert law(channels, own, sent(1, 0), sent(2), end, count=parse_matcher(1)) == {}
+    for other in (f"{INBOX}x.>", "_INBOX.x.>", f"{INBOX}.*.*.1.0.$FI"):
+        assert "subscription" in law(channels, Sub(other, None, "3"), sent(1, 0))
+    assert "subscription" in law(channels, own, Sub("_INBOX.>", None, "4"), sent(1, 0))
+    assert "subscription" in law(channels, own, sent(1, 0), end, sent(2))
+    # What was subscribed to on a connection that is gone is subscribed to no more.
+    assert "subscription" in law(channels, own, sent(1, 0), Connect({}), sent(2))
+    assert law(channels, own, sent(1, 0), Connect({}), own, sent(2)) == {}
+
+
+def test_without_a_client_there_is_nothing() -> None:
+    assert paced(Case(None), {"outstanding": 1})[-1].ok  # type: ignore[arg-type]
