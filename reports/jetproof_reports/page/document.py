@@ -30,7 +30,7 @@ from jetproof_reports.page.plain import (
     text,
     texts,
 )
-from jetproof_reports.page.views import REFERENCE, tables_of
+from jetproof_reports.page.views import REFERENCE, is_witness, tables_of
 
 FORMAT = 1
 NO_CELL = " "
@@ -136,8 +136,7 @@ class _Maker:
                 {"name": verdict.value, "code": code, "symbol": symbol}
                 for verdict, (code, symbol) in LOOKS.items()
             ],
-            "counts": _counted(row for row in self.matrix if _provider(row) != REFERENCE),
-            "reference_counts": _counted(row for row in self.matrix if _provider(row) == REFERENCE),
+            **self._counts(),
             "columns": [{"server": server, "provider": made} for _, server, made in self.columns],
             "rows": {
                 "case": [of[2] for of in self.rows],
@@ -166,6 +165,17 @@ class _Maker:
             "origins": [list(origin) for origin in self.origins.values],
             "replays": self.replays.values,
             "left_out": [],
+        }
+
+    def _counts(self) -> Plain:
+        """Cells by verdict: of releases, of libraries, and of what stands apart from either."""
+        servers = [row for row in self.matrix if not row.get("client")]
+        clients = [row for row in self.matrix if row.get("client")]
+        return {
+            "counts": _counted(row for row in servers if _provider(row) != REFERENCE),
+            "reference_counts": _counted(row for row in servers if _provider(row) == REFERENCE),
+            "client_counts": _counted(row for row in clients if not is_witness(row["client"])),
+            "witness_counts": _counted(row for row in clients if is_witness(row["client"])),
         }
 
     def _cell(self, row: Row, more: Row) -> Plain:

@@ -25,7 +25,7 @@ SIZE_LIMIT = 3_000_000
 
 SCRIPTS = (
     "dom", "store", "compare", "state", "filters", "folding", "grid", "sequence", "diff",
-    "evidence", "lists", "regressions", "revisions", "coverage", "history", "trends", "main",
+    "evidence", "lists", "libraries", "regressions", "revisions", "coverage", "history", "trends", "main",
 )  # fmt: skip
 
 

@@ -27,6 +27,9 @@ GIVEN = "given"
 REFERENCE = "reference"
 """The provider whose cells stand apart: they count as no release's conformance."""
 
+WITNESS = "reference"
+"""The client that stands apart: it shows what a server does to a client that keeps to the text."""
+
 _COVERAGE = (
     "clause", "spec", "section", "level", "status", "actor", "text", "applies_from",
     "revision_from", "revision_to", "replaces", "servers_run", "covered", "reference",
@@ -59,6 +62,11 @@ def tables_of(tables: Tables) -> Plain:
         "between_runs": _between_runs(tables) if "regressions" in tables else None,
         "trends": _trends(tables) if "trends" in tables else None,
     }
+
+
+def is_witness(client: str) -> bool:
+    """Whether a client is the reference client, in whatever version."""
+    return client.partition("@")[0] == WITNESS
 
 
 def _made(tables: Tables, name: str, make: Any) -> list[Plain] | None:

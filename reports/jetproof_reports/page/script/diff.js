@@ -5,7 +5,7 @@ const TOKENS_COMPARED = 600;
 /** One text a line, as it is compared and shown. */
 function told(line) {
   if (line.dir === "!") return `! ${line.op} ${line.note}`;
-  const first = [line.dir === ">" ? "→" : "←", line.op, line.subject, line.reply && `⤶ ${line.reply}`, line.status, line.description];
+  const first = [line.dir === ">" ? "→" : "←", line.op, line.subject, line.reply && `⤶ ${line.reply}`, line.status, line.description, line.note && `(${line.note})`];
   const headers = (line.headers || []).map(([name, value]) => `\n    ${name}: ${value}`);
   return `${first.filter((part) => part !== null && part !== "").join(" ")}${headers.join("")}${line.payload ? `\n    ${line.payload}` : ""}`;
 }

@@ -1,8 +1,9 @@
 // The panel behind a cell: what the text says, what was expected and seen, the wire, the log.
 
 class Panel {
-  constructor(matrix, onmove, onclose) {
+  constructor(matrix, libraries, onmove, onclose) {
     this.matrix = matrix;
+    this.libraries = libraries;
     this.onmove = onmove;
     this.onclose = onclose;
     this.element = h("aside", { class: "panel", role: "dialog", "aria-labelledby": "panel-title", hidden: true, id: "panel" });
@@ -43,7 +44,7 @@ class Panel {
   top(cell) {
     const { row, column, verdict } = cell;
     const facts = [
-      `nats-server ${column.server}`, column.provider, row.topology, row.client, `${row.spec} revision ${row.revision}`,
+      row.client, `nats-server ${column.server}`, column.provider, row.topology, this.law(row),
       cell.ms ? duration(cell.ms) : null,
     ];
     return h(
@@ -54,6 +55,7 @@ class Panel {
       h("h2", { id: "panel-title", tabindex: "-1" }, row.short),
       h("p", { class: "facts" }, verdictTag(verdict), " ", facts.filter(Boolean).join(" · ")),
       column.reference ? h("p", { class: "hint" }, "Answered by the reference layer in front of a real server. It counts as no release's conformance.") : null,
+      row.client ? this.libraryStrip(cell) : null,
       this.strip(cell),
       cell.reason ? h("p", { class: `reason v-${verdict.code}` }, wireText(cell.reason)) : null,
       h("div", { class: "replay" }, h("code", {}, cell.replay || "no replay command was recorded"), cell.replay ? copyButton(cell.replay, "the replay command") : null),
@@ -62,6 +64,7 @@ class Panel {
 
   /** The case on every release: one press away. */
   strip(cell) {
+    if (cell.row.client && this.matrix.columns.filter((column) => this.matrix.verdict(cell.row, column)).length < 2) return null;
     return h(
       "div",
       { class: "strip", role: "group", "aria-label": "This case on other releases" },
@@ -82,10 +85,55 @@ class Panel {
     );
   }
 
+  /** By what it was judged; a library is held to what it claims. */
+  law(row) {
+    const told = `${row.spec} revision ${row.revision}`;
+    const claim = row.client ? this.matrix.claimOf(row) : null;
+    if (claim === null) return told;
+    const inForce = this.matrix.head.laws[row.spec];
+    const text = row.revision === inForce ? "the text in force" : `the text in force is ${inForce}`;
+    if (claim !== row.revision) return `${told}, ${text}; the library claims ${claim}`;
+    return `${told}, which the library claims${inForce === undefined ? "" : `; ${row.revision === inForce ? "the text in force" : text}`}`;
+  }
+
+  /** The same case by other libraries on the same server. */
+  libraryStrip(cell) {
+    const beside = this.libraries.beside(cell);
+    if (beside.length < 2) return null;
+    return h(
+      "div",
+      { class: "strip named", role: "group", "aria-label": "This case by other libraries" },
+      beside.map((other) => {
+        const { short } = libraryOf(other.row.client);
+        const here = other.row.client === cell.row.client;
+        const told = `${other.row.client}: ${other.verdict.name}`;
+        return h("button", { type: "button", class: `v-${other.verdict.code}${here ? " here" : ""}`, title: told, "aria-label": told, "aria-current": here ? "true" : null, onclick: () => this.onmove(other) }, symbolOf(other.verdict), ` ${short}`);
+      }),
+    );
+  }
+
+  /** What a client that keeps to the text saw of the same server: a server's fault is not blamed on a library. */
+  witness(cell, evidence) {
+    if (!cell.row.client || libraryOf(cell.row.client).witness) return null;
+    const other = this.libraries.witnessed(cell);
+    if (!other) return DIFFERS.has(cell.verdict.name) ? section("The reference client", h("p", { class: "hint" }, "It was not among the libraries of this run. What it made of a case that a library fails stands with the reason.")) : null;
+    const lines = other.wire ? transcriptOf(evidence, other.wire) : null;
+    const fold = h("details", {}, h("summary", {}, "Its transcript"));
+    fold.addEventListener("toggle", () => fold.open && fold.children.length === 1 && fold.append(sequence(lines)));
+    return section(
+      "What the reference client saw",
+      h("p", {}, verdictTag(other.verdict), " ", h("a", { href: viewAddress("libraries", { cell: other.name }) }, `${other.row.client} on the same server`), other.row.revision === cell.row.revision ? "" : `, by revision ${other.row.revision}`),
+      other.reason ? h("p", {}, wireText(other.reason)) : null,
+      other.position.length ? positionPairs(other) : null,
+      lines ? fold : null,
+    );
+  }
+
   sections(cell, evidence, tables) {
     return [
       this.mismatches(evidence.checks[cell.number]),
       this.positions(cell),
+      this.witness(cell, evidence),
       this.deviation(cell, tables),
       this.clauses(cell, tables),
       this.change(cell),
@@ -112,18 +160,17 @@ class Panel {
 
   positions(cell) {
     if (!cell.position.length) return null;
-    return section(
-      "Position",
-      h("dl", { class: "pairs" }, cell.position.map(([name, value]) => [h("dt", {}, wireText(name)), h("dd", {}, wireText(value))])),
-    );
+    return section("Position", positionPairs(cell));
   }
 
   deviation(cell, tables) {
-    const entry = cell.deviation && (tables.deviations || []).find((one) => one.id === cell.deviation);
+    const library = cell.row.client ? libraryOf(cell.row.client).library : null;
+    const entry = cell.deviation && (tables.deviations || []).find((one) => one.id === cell.deviation && (one.library || null) === library);
     if (!entry) return null;
+    const to = library ? viewAddress("libraries", { by: "known", client: library, q: entry.id }) : viewAddress("deviations", { q: entry.id });
     return section(
-      "Known deviation",
-      h("p", {}, h("a", { href: viewAddress("deviations", { q: entry.id }) }, entry.id), ` in ${spans(this.matrix, entry.servers)}`),
+      library ? "Known failure" : "Known deviation",
+      h("p", {}, h("a", { href: to }, entry.id), library ? ` of ${library} on ${spans(this.matrix, entry.servers)}` : ` in ${spans(this.matrix, entry.servers)}`),
       entry.says ? h("p", {}, h("b", {}, "The text: "), entry.says) : null,
       cell.reason.includes(entry.does) ? null : h("p", {}, h("b", {}, "What it does: "), wireText(withoutId(entry.does, entry.id))),
     );
@@ -180,6 +227,10 @@ class Panel {
   origin(cell) {
     return h("p", { class: "hint origin" }, `Run ${cell.run || "unknown"}`, cell.caseHash ? ` · case ${cell.caseHash}` : "");
   }
+}
+
+function positionPairs(cell) {
+  return h("dl", { class: "pairs" }, cell.position.map(([name, value]) => [h("dt", {}, wireText(name)), h("dd", {}, wireText(value))]));
 }
 
 function section(title, ...content) {

@@ -12,7 +12,7 @@ function selection(matrix) {
   const clause = state.clause.trim().toLowerCase();
   const [a, b] = sides(matrix);
   const changed = new Map();
-  const rows = matrix.rows.filter((row) => {
+  const rows = matrix.serverRows.filter((row) => {
     if (state.revision && matrix.revisionOf(row) !== state.revision) return false;
     if (clause && !row.clauses.some((name) => name.toLowerCase().startsWith(clause))) return false;
     if (words.length && !words.every((word) => matrix.haystack(row).includes(word))) return false;
@@ -86,6 +86,19 @@ function searchBox(onchange, placeholder) {
   return box;
 }
 
+function releasesBox(onchange) {
+  const box = h("input", {
+    type: "search", name: "releases", placeholder: "2.12.*, 2.15.1", autocomplete: "off",
+    spellcheck: "false",
+  });
+  box.value = state.releases;
+  box.addEventListener("input", () => {
+    filterBy({ releases: box.value });
+    onchange();
+  });
+  return box;
+}
+
 /** The matrix's bar; `onchange` is called after the address says what was asked for. */
 function filterBar(matrix, onchange) {
   const set = (name) => (value) => {
@@ -99,12 +112,6 @@ function filterBar(matrix, onchange) {
   });
   clause.value = state.clause;
   clause.addEventListener("input", () => set("clause")(clause.value));
-  const releases = h("input", {
-    type: "search", name: "releases", placeholder: "2.12.*, 2.15.1", autocomplete: "off",
-    spellcheck: "false",
-  });
-  releases.value = state.releases;
-  releases.addEventListener("input", () => set("releases")(releases.value));
   const revision = choice(
     "revision",
     [["", "all"], ...matrix.revisions.map((name) => [name, name.replace("@", " revision ")])],
@@ -135,7 +142,7 @@ function filterBar(matrix, onchange) {
     { class: "fields" },
     labelled("Text", searchBox(onchange, "case, clause, reason…"), "wide"),
     labelled("Clause", clause),
-    labelled("Releases", releases),
+    labelled("Releases", releasesBox(onchange)),
     labelled("Revision", revision),
     labelled("Provider", provider),
     compare,
@@ -177,18 +184,18 @@ function filterBy(changes) {
 }
 
 /** One switch a verdict: symbol, name, how many cells have it. */
-function verdictChips(matrix, onchange) {
+function verdictChips(matrix, onchange, counts = matrix.head.counts, apartCounts = matrix.head.reference_counts, by = "by the reference layer") {
   const group = h("div", { class: "chips", role: "group", "aria-label": "Verdicts" });
   for (const verdict of matrix.verdicts) {
-    const count = matrix.head.counts[verdict.name] || 0;
-    const apart = matrix.head.reference_counts[verdict.name] || 0;
+    const count = counts[verdict.name] || 0;
+    const apart = apartCounts[verdict.name] || 0;
     if (!count && !apart) continue;
     const pressed = listOf(state.verdicts).includes(verdict.name);
     const chip = h(
       "button",
       {
         type: "button", class: `chip v-${verdict.code}`, "aria-pressed": String(pressed),
-        title: apart ? `and ${whole(apart)} by the reference layer` : null,
+        title: apart ? `and ${whole(apart)} ${by}` : null,
       },
       symbolOf(verdict),
       h("span", {}, verdict.name),

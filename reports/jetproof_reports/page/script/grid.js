@@ -5,6 +5,8 @@ const ALARMS = ["f", "s", "e"];
 const WORST_FIRST = ["f", "s", "e", "w", "k", "o", "p", "n"];
 
 class Grid {
+  label = "Verdicts by case and release";
+
   /** `open(cell, {focus})` is called when the reader asks for a cell, `onspec` as rows pass by. */
   constructor(matrix, open, onspec) {
     this.matrix = matrix;
@@ -17,7 +19,7 @@ class Grid {
     this.headRow = h("div", { class: "row head", role: "row", "aria-rowindex": "1" });
     this.element = h(
       "div",
-      { class: "grid", role: "grid", tabindex: "0", id: "grid", "aria-label": "Verdicts by case and release" },
+      { class: "grid", role: "grid", tabindex: "0", id: "grid", "aria-label": this.label },
       h("div", { role: "rowgroup", class: "heads" }, this.headRow),
       this.body,
     );
@@ -33,7 +35,7 @@ class Grid {
     const focused = this.lines[this.at?.line];
     this.chosen = chosen;
     this.lines = linesOf(chosen.rows);
-    this.starts = startsOf(chosen.columns);
+    this.starts = this.startsOf(chosen.columns);
     this.drawHead();
     this.element.setAttribute("aria-rowcount", String(this.lines.length + 1));
     this.element.setAttribute("aria-colcount", String(chosen.columns.length + 1));
@@ -64,8 +66,7 @@ class Grid {
   }
 
   drawHead() {
-    const { columns, rows, a, b } = this.chosen;
-    const compared = state.changed ? new Set([a?.index, b?.index]) : new Set();
+    const { columns, rows } = this.chosen;
     const corner = h("div", { class: "corner", role: "columnheader", "aria-colindex": "1" }, this.corner = h("span", {}));
     this.headRow.replaceChildren(
       corner,
@@ -73,24 +74,52 @@ class Grid {
         const codes = rows.map((row) => this.matrix.verdict(row, column)?.code);
         const errors = codes.filter((code) => code === "e").length;
         const fails = codes.filter((code) => code === "f" || code === "s").length;
-        const told = `${column.reference ? `The reference layer in front of ${column.server}` : column.server}${
-          column.provider === "embedded" || column.reference ? "" : `, ${column.provider}`
-        }: ${fails ? plural(fails, "case fails", "cases fail") : "nothing fails"}${
-          errors ? `, ${errors} without a verdict` : ""
-        }. ${column.reference ? "It counts as no release's conformance." : "Opens what changed since the release before."}`;
+        const told = this.headTold(column, `${fails ? plural(fails, "case fails", "cases fail") : "nothing fails"}${errors ? `, ${errors} without a verdict` : ""}`);
         return h(
           "div",
           {
-            class: `column${compared.has(column.index) ? " compared" : ""}${this.edge(place)}`,
+            class: `column${this.isCompared(column) ? " compared" : ""}${this.edge(place)}`,
             role: "columnheader", "aria-colindex": String(place + 2), id: `h-${column.index}`, "data-column": place,
             title: told, "aria-label": told,
           },
-          h("span", { class: "release" }, column.server),
-          column.provider === "embedded" ? null : h("span", { class: "provider" }, column.provider),
+          this.headNames(column),
           h("span", { class: "bad" }, fails ? `${fails}✗` : errors ? `${errors}‼\ufe0e` : ""),
         );
       }),
     );
+  }
+
+  headTold(column, fares) {
+    const name = column.reference ? `The reference layer in front of ${column.server}` : column.name.replace(" ", ", ");
+    return `${name}: ${fares}. ${column.reference ? "It counts as no release's conformance." : "Opens what changed since the release before."}`;
+  }
+
+  headNames(column) {
+    return [h("span", { class: "release" }, column.server), column.provider === "embedded" ? null : h("span", { class: "provider" }, column.provider)];
+  }
+
+  isCompared(column) {
+    const { a, b } = this.chosen;
+    return Boolean(state.changed) && (column.index === a?.index || column.index === b?.index);
+  }
+
+  startsOf(columns) {
+    return startsOf(columns);
+  }
+
+  /** What is said of a case beside its name. */
+  tagsOf(row) {
+    const tags = [];
+    if (row.topology !== "single") tags.push(row.topology);
+    if (row.severalRevisions) tags.push(`rev ${row.revision}`);
+    const kind = this.chosen.changed.get(row);
+    if (kind) tags.push(kind.replaceAll("-", " "));
+    return tags;
+  }
+
+  /** What a cell is marked with besides its verdict: a class, and words for it. */
+  markOf() {
+    return ["", ""];
   }
 
   /** Classes of a place in a row: where a line of releases begins, and what the reference layer gave. */
@@ -162,13 +191,7 @@ class Grid {
   }
 
   drawCase(row, place) {
-    const { columns, wanted, changed } = this.chosen;
-    const kind = changed.get(row);
-    const tags = [];
-    if (row.topology !== "single") tags.push(row.topology);
-    if (row.client) tags.push(row.client);
-    if (row.severalRevisions) tags.push(`rev ${row.revision}`);
-    if (kind) tags.push(kind.replaceAll("-", " "));
+    const { columns, wanted } = this.chosen;
     return h(
       "div",
       { class: "row case", role: "row", "aria-rowindex": String(place + 2) },
@@ -176,17 +199,18 @@ class Grid {
         "div",
         { class: "name", role: "rowheader", "aria-colindex": "1", id: `c-${place}-r`, "data-line": place, "data-column": -1, title: row.case },
         h("span", { class: "text" }, row.short),
-        tags.map((tag) => h("span", { class: "mark" }, tag)),
+        this.tagsOf(row).map((tag) => h("span", { class: "mark" }, tag)),
       ),
       columns.map((column, at) => {
         const verdict = this.matrix.verdict(row, column);
         const dim = wanted.size && verdict && !wanted.has(verdict.name) ? " dim" : "";
+        const [mark, words] = verdict ? this.markOf(row, column) : ["", ""];
         return h(
           "div",
           {
-            class: `${verdict ? `cell v-${verdict.code}${dim}` : "cell none"}${this.edge(at)}`, role: "gridcell",
+            class: `${verdict ? `cell v-${verdict.code}${dim}${mark}` : "cell none"}${this.edge(at)}`, role: "gridcell",
             "aria-colindex": String(at + 2), id: `c-${place}-${at}`, "data-line": place, "data-column": at,
-            "aria-label": `${column.name}: ${verdict ? verdict.name : "not played"}`,
+            "aria-label": `${column.name}: ${verdict ? verdict.name : "not played"}${words}`, title: words ? words.slice(2) : null,
           },
           verdict ? `${verdict.symbol}\ufe0e` : "",
         );
@@ -272,11 +296,7 @@ class Grid {
   activate(how) {
     const { columns } = this.chosen;
     if (this.at.line < 0) {
-      const column = columns[this.at.column];
-      const earlier = this.matrix.columns
-        .filter((other) => other.provider === column.provider && other.index < column.index)
-        .at(-1);
-      if (earlier) showView("regressions", { a: earlier.name, b: column.name });
+      this.activateHead(columns[this.at.column]);
       return;
     }
     const line = this.lines[this.at.line];
@@ -290,6 +310,13 @@ class Grid {
     const wanted = this.at.column >= 0 ? [columns[this.at.column]] : [...columns].reverse();
     const cell = wanted.map((column) => this.matrix.cell(line.row, column)).find(Boolean);
     if (cell) this.openCell(cell, how);
+  }
+
+  activateHead(column) {
+    const earlier = this.matrix.columns
+      .filter((other) => other.provider === column.provider && other.index < column.index)
+      .at(-1);
+    if (earlier) showView("regressions", { a: earlier.name, b: column.name });
   }
 
   /** Bring the marked place into sight, clear of the sticky row and column; `centred` among its neighbours. */
@@ -342,9 +369,10 @@ class Grid {
 
   /** Mark a cell that was asked for from elsewhere (an address, the panel). */
   place(cell) {
-    if (this.chosen.rows.includes(cell.row)) this.unfold(cell.row);
-    const line = this.lines.findIndex((other) => other.row === cell.row);
-    const column = this.chosen.columns.indexOf(cell.column);
+    const where = this.matrix.locate(cell);
+    if (this.chosen.rows.includes(where.row)) this.unfold(where.row);
+    const line = this.lines.findIndex((other) => other.kind === "case" && other.row === where.row);
+    const column = this.chosen.columns.indexOf(where.column);
     if (line < 0 || column < 0) return;
     this.at = { line, column };
     this.reveal({ centred: true });

@@ -64,10 +64,15 @@ function row(...cells) {
 
 function caseLink(name, more = {}) {
   const [suite, short] = name.split("::");
-  return h("a", { href: viewAddress("matrix", { ...CLEARED, q: name, ...more }), class: "case-link" }, h("span", { class: "hint" }, `${suite}::`), h("wbr"), short || "");
+  return h("a", { href: viewAddress(homeOf([name]), { ...CLEARED, q: name, ...more }), class: "case-link" }, h("span", { class: "hint" }, `${suite}::`), h("wbr"), short || "");
 }
 
-const CLEARED = { q: "", clause: "", verdicts: "", revision: "", provider: "", releases: "", changed: "", closed: "", open: "", fold: "" };
+/** The view that shows these cases: those for client libraries have their own. */
+function homeOf(cases) {
+  return cases.length && cases.every((name) => matrix.clientCases.has(name)) ? "libraries" : "matrix";
+}
+
+const CLEARED = { q: "", clause: "", verdicts: "", revision: "", provider: "", releases: "", client: "", changed: "", closed: "", open: "", fold: "" };
 const FOLDING = new Set(["closed", "open", "fold"]);
 
 /** Cases, the first few in sight. */

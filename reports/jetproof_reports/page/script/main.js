@@ -2,6 +2,7 @@
 
 const VIEWS = [
   ["matrix", "Matrix"],
+  ["libraries", "Libraries"],
   ["regressions", "Changes"],
   ["coverage", "Coverage"],
   ["wire", "On the wire"],
@@ -12,6 +13,7 @@ const VIEWS = [
   ["trends", "Trends"],
 ];
 const MAKERS = {
+  libraries: (matrix, tables) => (libraryTab() === "positions" ? libraryPositionsView(matrix, libraries, tables) : libraryFailuresView(matrix, libraries, tables)),
   regressions: regressionsView,
   coverage: coverageView,
   wire: wireView,
@@ -23,6 +25,7 @@ const MAKERS = {
 };
 
 let matrix;
+let libraries = null;
 let grid;
 let panel;
 let drawnView = "";
@@ -34,13 +37,17 @@ function showView(view, changes = {}) {
 
 /** Draw what the address asks for. */
 async function route() {
-  const known = VIEWS.some(([view]) => view === state.view) ? state.view : "matrix";
+  const known = shownViews().some(([view]) => view === state.view) ? state.view : DEFAULTS.view;
   drawViews(known);
   drawnView = known;
   const main = by("main");
   main.className = known;
   if (known === "matrix") {
     drawMatrix(main);
+    return;
+  }
+  if (known === "libraries" && !libraryTab()) {
+    drawLibraries(main);
     return;
   }
   grid = panel = null;
@@ -52,9 +59,14 @@ async function route() {
   main.append(MAKERS[known](matrix, tables));
 }
 
+/** Reports without client libraries have no view of them. */
+function shownViews() {
+  return VIEWS.filter(([view]) => view !== "libraries" || libraries);
+}
+
 function drawViews(current) {
   by("views").replaceChildren(
-    ...VIEWS.map(([view, name]) => {
+    ...shownViews().map(([view, name]) => {
       const link = h("a", { href: viewAddress(view, { q: "" }), "aria-current": view === current ? "page" : null }, name);
       link.addEventListener("click", (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -72,10 +84,7 @@ function drawViews(current) {
 }
 
 function drawMatrix(main) {
-  panel = new Panel(matrix, (cell) => openCell(cell, { focus: false }), () => {
-    go({ cell: "" });
-    grid.element.focus({ preventScroll: true });
-  });
+  panel = newPanel();
   const specs = new SpecBar(matrix, (spec) => grid.jump(spec), () => grid.show(selection(matrix)));
   grid = new Grid(matrix, openCell, (spec) => specs.mark(spec));
   const count = h("p", { class: "hint found", id: "found" });
@@ -85,7 +94,7 @@ function drawMatrix(main) {
     const chosen = selection(matrix);
     specs.show(chosen);
     grid.show(chosen);
-    const text = `${whole(chosen.rows.length)} of ${plural(matrix.rows.length, "case")} on ${columnsTold(chosen.columns)}`;
+    const text = `${whole(chosen.rows.length)} of ${plural(matrix.serverRows.length, "case")} on ${columnsTold(chosen.columns)}`;
     count.textContent = text;
     announce(text);
     empty.hidden = chosen.rows.length > 0;
@@ -97,14 +106,53 @@ function drawMatrix(main) {
   const keys = h("p", { class: "hint keys" }, "Arrows move · Enter opens · / searches");
   main.replaceChildren(notes(), bar, h("div", { class: "under" }, count, clear, specs.element, keys), h("div", { class: "split" }, h("div", { class: "holder" }, grid.element, empty), panel.element));
   update();
-  if (state.cell) {
-    const cell = matrix.cellNamed(state.cell);
-    if (cell) {
-      panel.open(cell);
-      grid.place(cell);
-    } else {
-      announce(`This report has no cell ${state.cell}`);
-    }
+  openAsked();
+}
+
+/** The cells of client libraries, in the same grid and with the same panel. */
+function drawLibraries(main) {
+  panel = newPanel();
+  const specs = new SpecBar(libraries, (spec) => grid.jump(spec), () => grid.show(librarySelection(libraries)));
+  grid = new LibraryGrid(libraries, openCell, (spec) => specs.mark(spec));
+  const count = h("p", { class: "hint found", id: "found" });
+  let bar;
+  const update = ({ rebuild = false } = {}) => {
+    if (rebuild) bar.replaceWith((bar = libraryBar(matrix, libraries, update)));
+    const chosen = librarySelection(libraries);
+    specs.show(chosen);
+    grid.show(chosen);
+    const text = `${whole(chosen.rows.length)} of ${plural(libraries.rows.length, "case")}, ${librariesTold(chosen.columns)}`;
+    count.textContent = text;
+    announce(text);
+    empty.hidden = chosen.rows.length > 0;
+    clear.hidden = !filtered();
+  };
+  bar = libraryBar(matrix, libraries, update);
+  const clear = clearButton(update);
+  const empty = h("p", { class: "empty", hidden: true }, "No case is left by these filters.");
+  const keys = h("p", { class: "hint keys" }, "Arrows move · Enter opens · / searches");
+  main.className = "matrix libraries";
+  main.replaceChildren(notes(), bar, h("div", { class: "under" }, count, clear, specs.element, keys), h("div", { class: "split" }, h("div", { class: "holder" }, grid.element, empty), panel.element));
+  update();
+  openAsked();
+}
+
+function newPanel() {
+  return new Panel(matrix, libraries, (cell) => openCell(cell, { focus: false }), () => {
+    go({ cell: "" });
+    grid.element.focus({ preventScroll: true });
+  });
+}
+
+/** The cell that the address names. */
+function openAsked() {
+  if (!state.cell) return;
+  const cell = matrix.cellNamed(state.cell);
+  if (cell) {
+    panel.open(cell);
+    grid.place(cell);
+  } else {
+    announce(`This report has no cell ${state.cell}`);
   }
 }
 
@@ -148,7 +196,9 @@ function columnsTold(columns) {
 function about() {
   const { runs } = matrix.head;
   const last = runs.map((run) => run.started_at || "").sort().at(-1) || "";
-  const parts = [plural(matrix.rows.length, "case"), columnsTold(matrix.columns), plural(matrix.cellCount, "cell")];
+  const parts = [plural(matrix.serverRows.length, "case"), columnsTold(matrix.columns)];
+  if (libraries) parts.push(`${plural(libraries.rows.length, "case")} for ${librariesTold(libraries.columns)}`);
+  parts.push(plural(matrix.cellCount, "cell"));
   if (runs.length) parts.push(runs.length === 1 ? `run of ${last.slice(0, 10)}` : `${runs.length} runs, the newest of ${last.slice(0, 10)}`);
   const version = [...new Set(runs.map((run) => run.jetproof).filter(Boolean))].join(", ");
   if (version) parts.push(`jetproof ${version}`);
@@ -214,9 +264,14 @@ async function start() {
     else route();
   };
   addEventListener("popstate", follow);
-  readAddress();
   try {
     matrix = new Matrix(await block("head"));
+    if (matrix.clientRows.length) libraries = new LibraryMatrix(matrix);
+    // What a run of the gate alone is about is libraries.
+    if (matrix.clientRows.length > matrix.serverRows.length) DEFAULTS.view = "libraries";
+    readAddress();
+    // A cell's link says which view it belongs to.
+    if (matrix.cellNamed(state.cell)?.row.client && state.view === "matrix") state.view = "libraries";
   } catch (error) {
     by("main").replaceChildren(h("p", { class: "wait" }, `This report cannot be read: ${error.message}. A current browser is needed, and the whole file.`));
     return;

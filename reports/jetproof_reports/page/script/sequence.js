@@ -1,7 +1,10 @@
 // A transcript as a sequence diagram: one lifeline a connection of the harness, one for the server.
+// Where a client library was played, it stands between the application that calls it and the server.
 
 const LINE = ["step", "dir", "connection", "op", "subject", "reply", "status", "description", "headers", "payload", "note"];
 const GIVEN = "given";
+const [SERVER, LIBRARY, APPLICATION, HARNESS] = ["server", "library", "application", "harness"];
+const [CLIENT, ADAPTER] = ["client", "adapter"];
 
 /** A line of a transcript by its names. */
 function lineOf(values) {
@@ -20,20 +23,19 @@ function rawOf(evidence, cell) {
 
 /** The diagram. Set-up stands folded before it: it is the same in every case of a suite. */
 function sequence(lines) {
-  const lanes = [...new Set(lines.filter((line) => line.dir !== "!").map((line) => line.connection))];
+  const lanes = lanesOf(lines);
   const steps = [];
   for (const line of lines) {
     if (steps.at(-1)?.name !== line.step || steps.length === 0) steps.push({ name: line.step, lines: [] });
     steps.at(-1).lines.push(line);
   }
   const figure = h("div", { class: "sequence", role: "group", "aria-label": "Transcript" });
-  figure.style.setProperty("--gaps", String(Math.max(1, lanes.length)));
+  figure.style.setProperty("--gaps", String(Math.max(1, lanes.length - 1)));
   figure.append(
     h(
       "div",
       { class: "lanes", "aria-hidden": "true" },
-      lanes.map((lane) => h("span", {}, lane)),
-      h("span", { class: "server" }, "server"),
+      lanes.map((lane) => h("span", { class: lane === SERVER ? "server" : null }, lane)),
     ),
   );
   for (const step of steps) {
@@ -47,18 +49,68 @@ function sequence(lines) {
   return figure;
 }
 
+/** Lifelines from left to right. */
+function lanesOf(lines) {
+  const sent = [...new Set(lines.filter((line) => line.dir !== "!").map((line) => line.connection))];
+  if (!lines.some((line) => line.connection === CLIENT || line.connection === ADAPTER)) return [...sent, SERVER];
+  // What the harness itself asks for would otherwise cross the library's lifeline.
+  return [APPLICATION, LIBRARY, SERVER, ...(sent.some((lane) => lane !== CLIENT) ? [HARNESS] : [])];
+}
+
+/** Between which lifelines a line goes, from left to right, and whether it goes to the right. */
+function wayOf(line, lanes) {
+  const server = lanes.indexOf(SERVER);
+  if (line.connection === ADAPTER) return [0, 1, line.op === "call"];
+  if (lanes[1] === LIBRARY && line.connection !== CLIENT) return [server, lanes.indexOf(HARNESS), line.dir === "<"];
+  return [line.connection === CLIENT ? lanes.indexOf(LIBRARY) : lanes.indexOf(line.connection), server, line.dir === ">"];
+}
+
 function frame(line, lanes) {
   const when = line.ms === undefined || line.ms === null ? null : h("span", { class: "ms" }, duration(line.ms));
+  if (line.connection === ADAPTER && CALLS[line.op]) return callShown(line, lanes, when);
   if (line.dir === "!") {
     const said = line.op === "gap" ? `… ${line.note} …` : [line.op, line.note].filter(Boolean).join(": ");
     return h("li", { class: "event" }, h("span", { class: "said" }, line.connection && line.op !== "gap" ? `${line.connection} · ` : "", wireText(said)), when);
   }
-  const lane = lanes.indexOf(line.connection);
   const sent = line.dir === ">";
-  const arrow = h("span", { class: `arrow ${sent ? "sent" : "got"}`, "aria-hidden": "true" });
-  arrow.style.setProperty("--from", String(lane + 1));
-  const direction = sent ? `${line.connection} to server` : `server to ${line.connection}`;
-  return h("li", { class: `frame ${sent ? "sent" : "got"}${lane ? " late" : ""}` }, h("span", { class: "sr" }, direction), frameText(line), arrow, when);
+  const [from, , right] = wayOf(line, lanes);
+  const who = line.connection === CLIENT ? LIBRARY : line.connection;
+  const direction = sent ? `${who} to server` : `server to ${who}`;
+  const tap = line.connection === CLIENT && /^(dropped|made|changed) by /.exec(line.note);
+  const late = lanes[1] === LIBRARY ? ["", " middle", " late"][from] : from ? " late" : "";
+  return h(
+    "li",
+    { class: `frame ${sent ? "sent" : "got"}${right === sent ? "" : " back"}${late}${tap ? ` tapped ${tap[1]}` : ""}` },
+    h("span", { class: "sr" }, direction),
+    frameText(line),
+    arrowOf(line, lanes),
+    when,
+  );
+}
+
+function arrowOf(line, lanes) {
+  const [from, to, right] = wayOf(line, lanes);
+  const arrow = h("span", { class: `arrow ${right ? "right" : "left"}`, "aria-hidden": "true" });
+  arrow.style.setProperty("--from", String(from + 1));
+  arrow.style.setProperty("--to", String(to + 1));
+  return arrow;
+}
+
+const CALLS = { call: /^\{"op": "([^"]*)"(?:, )?(.*)$/su, answer: /^([^ ]*): (.*)$/su, event: /^([^ ]*) (.*)$/su };
+
+/** What the application asked of the library, was answered, or was told. */
+function callShown(line, lanes, when) {
+  const [, name, rest] = CALLS[line.op].exec(line.note) || [null, line.op, line.note];
+  const body = line.op === "call" ? (rest === "}" ? "" : `{${rest}`) : rest === '{"ok": {}}' ? "ok" : rest;
+  const asks = line.op === "call";
+  return h(
+    "li",
+    { class: `frame ${asks ? "sent" : "got"} call` },
+    h("span", { class: "sr" }, asks ? "application to library" : "library to application"),
+    h("div", { class: "said" }, h("div", { class: "first" }, h("b", {}, wireText(name)), line.op === "event" ? h("span", { class: "hint" }, " told") : null, body === "ok" ? " ok" : null), body && body !== "ok" ? payloadOf(body) : null),
+    arrowOf(line, lanes),
+    when,
+  );
 }
 
 /** A step without a name holds what nobody asked for. */
@@ -79,6 +131,7 @@ function frameText(line) {
       h("span", { class: "subject" }, wireText(line.subject)),
       line.reply ? h("span", { class: "reply" }, " ⤶ ", wireText(line.reply)) : null,
       line.status === null ? null : h("span", { class: "status" }, ` ${line.status} `, wireText(line.description)),
+      line.note ? h("span", { class: "tap" }, wireText(line.note)) : null,
     ),
     line.headers?.length
       ? h("div", { class: "headers" }, line.headers.map(([name, value]) => h("div", {}, h("i", {}, wireText(name), ":"), " ", wireText(value))))

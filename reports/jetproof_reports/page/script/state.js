@@ -20,6 +20,7 @@ const DEFAULTS = {
   ra: "",
   rb: "",
   on: "",
+  client: "",
   spec: "",
   untested: "",
 };

@@ -43,7 +43,10 @@ class Matrix {
       client: rows.client[index],
       clauses: rows.clauses[index].map((clause) => head.clauses[clause]),
     }));
-    this.revisions = [...new Set(this.rows.map((row) => this.revisionOf(row)))].sort();
+    this.serverRows = this.rows.filter((row) => !row.client);
+    this.clientRows = this.rows.filter((row) => row.client);
+    this.clientCases = new Set(this.clientRows.map((row) => row.case));
+    this.revisions = [...new Set(this.serverRows.map((row) => this.revisionOf(row)))].sort();
     this.topologies = new Set(this.rows.map((row) => row.topology));
     const seen = new Map();
     for (const row of this.rows) {
@@ -69,6 +72,21 @@ class Matrix {
 
   revisionOf(row) {
     return `${row.spec}@${row.revision}`;
+  }
+
+  /** The revision that a library is held to: the one it claims, else the text in force; null where no run says. */
+  claimOf(row) {
+    const library = this.head.libraries?.[row.client];
+    return library ? library.claims[row.spec] ?? this.head.laws[row.spec] ?? null : null;
+  }
+
+  claimed(row) {
+    const claim = this.claimOf(row);
+    return claim === null || claim === row.revision;
+  }
+
+  locate(cell) {
+    return cell;
   }
 
   verdict(row, column) {
@@ -103,20 +121,27 @@ class Matrix {
   }
 
   /** The name that console, JUnit and files use too. */
-  nameOf(row, column) {
+  nameOf(row, column, lawful = true) {
     const axes = [`@${column.server}`, row.topology];
     if (column.provider !== "embedded") axes.push(column.provider);
     if (row.client) axes.push(row.client);
-    if (row.severalRevisions) axes.push(`revision-${row.revision}`);
+    if (row.severalRevisions && lawful) axes.push(`revision-${row.revision}`);
     return [row.case, ...axes].join(" ");
   }
 
   cellNamed(name) {
     const [wanted] = name.split(" @");
+    const found = this.exactly(wanted, name);
+    // Elsewhere a revision is named where it is another than the one that the case is about.
+    const law = / [a-z0-9-]+@[0-9]+$/.exec(name);
+    return found || !law ? found : this.exactly(wanted, name.slice(0, law.index), law[0].trim());
+  }
+
+  exactly(wanted, name, law = "") {
     for (const row of this.rows) {
-      if (row.case !== wanted) continue;
+      if (row.case !== wanted || (law && law !== this.revisionOf(row))) continue;
       for (const column of this.columns) {
-        if (this.nameOf(row, column) === name) return this.cell(row, column);
+        if (this.nameOf(row, column, !law) === name) return this.cell(row, column);
       }
     }
     return null;
