@@ -119,6 +119,7 @@ def _cell(
     server, clauses = str(row["server"]), [str(clause) for clause in row["clauses"]]
     if server not in keys:
         keys[server] = release_key(server)
+    library, version = library_of(row.get("client"))
     law = [f"{row['spec']}@{row['spec_revision']}"]
     law += [sentences.get(clause, clause) for clause in sorted(clauses)]
     return {
@@ -127,6 +128,8 @@ def _cell(
         "case": str(row["case"]),
         "attempt": int(row.get("attempt", 1)),
         "release_key": keys[server],
+        "library": library,
+        "client_key": None if library is None else release_key(version),
         "clauses": clauses,
         "position": [(str(k), str(v)) for k, v in sorted(row.get("position", {}).items())],
         "spec_hash": _hash("\n".join(law)),
@@ -134,6 +137,27 @@ def _cell(
         "build": builds.get(str(row.get("target"))),
         "run_at": str(document.get("started_at", "")),
     }
+
+
+def library_of(client: str | None) -> tuple[str | None, str]:
+    """`go:nats.go@1.55.0` as the library and its version; the version may be unknown."""
+    if not client:
+        return None, ""
+    library, at, version = client.rpartition("@")
+    return (library, version) if at and library else (client, "")
+
+
+def _libraries(document: Mapping[str, Any]) -> list[Row]:
+    """Who the client libraries of a run said they are, and which revisions they claim."""
+    return [
+        {
+            "name": str(one["name"]),
+            "parts": ", ".join(f"{name} {version}" for name, version in one["parts"].items()),
+            "runtime": str(one["runtime"]),
+            "claims": [(str(spec), int(number)) for spec, number in one["claims"].items()],
+        }
+        for one in document.get("libraries") or ()
+    ]
 
 
 def _harness(document: Mapping[str, object]) -> str:
@@ -190,6 +214,7 @@ def _run_row(run: Path, document: Mapping[str, Any], counts: Mapping[str, int]) 
         "folder": run.name,
         "schema_version": VERSION,
         "source": source_of(run),
+        "libraries": _libraries(document),
         **counts,
     }
 
@@ -264,6 +289,7 @@ class _KnownCells:
                 ("cell_no", pa.int32()),
                 ("case", pa.string()),
                 ("server", pa.string()),
+                ("client", pa.string()),
             )
         }
 
@@ -293,10 +319,11 @@ def _batches(path: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     size = _whole_lines(path)
     if not size:
         return
-    wanted = [field for field in schema if field.name not in ("run_id", "cell_no", "case")]
+    of_cell = ("run_id", "cell_no", "case", "server", "client")
+    wanted = [field for field in schema if field.name not in of_cell]
     texts, numbers = _CELL[:2], _CELL[2:]
     key = [(name, pa.string()) for name in texts] + [(name, pa.int32()) for name in numbers]
-    fields = pa.schema([*key, *(field for field in wanted if field.name != "server")])
+    fields = pa.schema([*key, *wanted])
     options = pj.ParseOptions(explicit_schema=fields, unexpected_field_behavior="ignore")
     reading = pj.ReadOptions(block_size=BLOCK_BYTES)
     try:

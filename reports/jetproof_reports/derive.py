@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FRAMES_KEPT = 200
-NAME = "derived-2"
+NAME = "derived-3"
 """The number is raised when a table's meaning changes: older ones are then computed again."""
 
 

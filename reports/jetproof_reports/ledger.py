@@ -1,12 +1,14 @@
-"""What the ledger says of a deviation: results name an entry, the suites explain it."""
+"""What a ledger says of a deviation: results name an entry, the suites explain it, or the ledger
+beside a library's adapter."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import yaml
 
-from jetproof.data import suites_dir
+from jetproof.data import adapters_dir, suites_dir
 from jetproof.errors import JetproofError
 
 if TYPE_CHECKING:
@@ -16,25 +18,44 @@ WORDS = ("text", "does")
 
 
 def explained(deviations: pa.Table) -> pa.Table:
-    """The table with two columns more: what the text says, and what servers do."""
+    """The table with two columns more: what the text says, and what servers and libraries do."""
     import pyarrow as pa
 
     ledger = _entries()
-    ids = deviations["deviation"].to_pylist()
+    ids = zip(deviations["library"].to_pylist(), deviations["deviation"].to_pylist(), strict=True)
+    found = [ledger.get(entry, {}) for entry in ids]
     for word in WORDS:
-        words = [ledger.get(entry, {}).get(word) for entry in ids]
+        words = [entry.get(word) for entry in found]
         deviations = deviations.append_column(word, pa.array(words, pa.string()))
     return deviations
 
 
-def _entries() -> dict[str, dict[str, str]]:
-    """By id. Suites that cannot be read take nothing from a report but these words."""
+Entries = dict[tuple[str | None, str], dict[str, str]]
+
+
+def _entries() -> Entries:
+    """By library (none has the ledger of servers) and id.
+
+    Files that cannot be read take nothing from a report but these words."""
     try:
-        text = (suites_dir() / "deviations.yaml").read_text(encoding="utf-8")
-        entries = yaml.safe_load(text)["deviations"]
-        return {
-            str(entry["id"]): {word: " ".join(str(entry[word]).split()) for word in WORDS}
-            for entry in entries
-        }
-    except (JetproofError, OSError, yaml.YAMLError, KeyError, TypeError):
+        files = [(suites_dir() / "deviations.yaml", "deviations")]
+        files += [(path, "entries") for path in sorted(adapters_dir().glob("*/ledger.yaml"))]
+    except JetproofError:
         return {}
+    found: Entries = {}
+    for path, key in files:
+        try:
+            found |= _read(path, key)
+        except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError):
+            continue
+    return found
+
+
+def _read(path: Path, key: str) -> Entries:
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {
+        (document.get("client"), str(entry["id"])): {
+            word: " ".join(str(entry[word]).split()) for word in WORDS
+        }
+        for entry in document[key]
+    }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from jetproof_reports.cached import cached
+from jetproof_reports.compact import library_of
 from jetproof_reports.derive import Tables, read_derived
 from jetproof_reports.history import KeptRun
 from jetproof_reports.reading import read_files, read_sources
@@ -17,7 +19,7 @@ from jetproof_reports.schemas import CLAUSES, EVIDENCE, FINGERPRINTS, RUNS
 from jetproof_reports.tables import coverage, latency, regressions
 from jetproof_reports.tables.cells import latest as latest_of
 from jetproof_reports.tables.deviations import deviations
-from jetproof_reports.tables.first_change import first_change
+from jetproof_reports.tables.first_change import first_change, first_change_of_libraries
 from jetproof_reports.tables.flakiness import flakiness
 from jetproof_reports.tables.matrix import matrix
 from jetproof_reports.tables.positions import positions
@@ -52,26 +54,47 @@ def report_tables(spark: SparkSession, kept: Sequence[KeptRun], *, exact: bool) 
         changes = regressions.between_releases(latest)
         if len(kept) > 1:
             changes = changes.unionByName(regressions.between_runs(cells))
-        if _revised(kept):
+        several = _several(kept)
+        if several.revisions:
             changes = changes.unionByName(regressions.between_revisions(latest))
+        firsts = first_change(latest)
+        if several.versions:
+            changes = changes.unionByName(regressions.between_versions(latest))
+            firsts = firsts.unionByName(first_change_of_libraries(latest))
         yield {
             **_tables(made, clauses, runs, cells, latest),
+            "first_change": firsts,
             "regressions": changes,
             "latency": times,
         }
 
 
-def _revised(kept: Sequence[KeptRun]) -> bool:
-    """Whether some case was judged by more than one revision: mostly none was."""
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Whether some case was judged by more than one revision, and some library played in more than
+    one version: mostly none was."""
+
+    revisions: bool
+    versions: bool
+
+
+def _several(kept: Sequence[KeptRun]) -> Several:
     import pyarrow.parquet as pq
 
-    seen: dict[str, int] = {}
+    names = ["case", "spec_revision", "client"]
+    revisions: dict[tuple[str, str | None], set[int]] = {}
+    versions: dict[str | None, set[str]] = {}
     for run in kept:
-        table = pq.read_table(run.folder / "cells.parquet", columns=["case", "spec_revision"])
-        for pair in table.group_by(["case", "spec_revision"]).aggregate([]).to_pylist():
-            if seen.setdefault(pair["case"], pair["spec_revision"]) != pair["spec_revision"]:
-                return True
-    return False
+        table = pq.read_table(run.folder / "cells.parquet", columns=names)
+        for row in table.group_by(names).aggregate([]).to_pylist():
+            client = row["client"]
+            revisions.setdefault((row["case"], client), set()).add(row["spec_revision"])
+            if client:
+                versions.setdefault(library_of(client)[0], set()).add(client)
+    return Several(
+        any(len(found) > 1 for found in revisions.values()),
+        any(len(found) > 1 for found in versions.values()),
+    )
 
 
 def _tables(
@@ -87,7 +110,6 @@ def _tables(
         "coverage_schemas": coverage.coverage_schemas(latest, made["evidence"]),
         "coverage_fields": coverage.coverage_fields(made["fields_seen"], releases),
         "flakiness": flakiness(cells),
-        "first_change": first_change(latest),
         "fingerprints": _fingerprints(latest, made["transcripts"]),
         "positions": positions(latest),
         "deviations": deviations(latest),
@@ -112,7 +134,9 @@ def steadied(cells: DataFrame, transcripts: DataFrame) -> Iterator[DataFrame]:
 def _fingerprints(latest: DataFrame, transcripts: DataFrame) -> DataFrame:
     """One row a cell; the transcript stands on the first row of each fingerprint only."""
     marked = latest.where(F.col("fingerprint").isNotNull())
-    nth = Window.partitionBy("fingerprint").orderBy("case", "topology", "release_key", "run_id")
+    nth = Window.partitionBy("fingerprint").orderBy(
+        "case", "topology", "client", "release_key", "run_id"
+    )
     first = marked.withColumn("nth", F.row_number().over(nth))
     shown = F.when(F.col("nth") == 1, F.col("wire")).alias("wire")
     rows = first.select("run_id", shown, *(name for name in FINGERPRINTS if name != "transcript"))
@@ -124,4 +148,5 @@ def _evidence(latest: DataFrame, evidence: DataFrame) -> DataFrame:
     """What was expected and what was there instead, for the cells of the matrix."""
     names = ("cell", "topology", "client", "provider", "spec_revision")
     cells = latest.select("run_id", "cell_no", *names)
-    return evidence.join(cells, ["run_id", "cell_no"]).select(*names, *EVIDENCE)
+    told = [name for name in EVIDENCE if name not in names]
+    return evidence.drop("client").join(cells, ["run_id", "cell_no"]).select(*names, *told)

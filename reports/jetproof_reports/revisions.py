@@ -18,7 +18,9 @@ _CLAUSES = "\nclauses:"
 
 
 def revisions() -> pa.Table:
-    """One row a revision: its date, server version and API level, where the text gives them."""
+    """One row a revision: its date, server version and API level, where the text gives them.
+
+    The one in force is what cases are judged by unless a revision is asked for, or claimed."""
     import pyarrow as pa
 
     schema = pa.schema(
@@ -29,6 +31,7 @@ def revisions() -> pa.Table:
             ("server", pa.string()),
             ("api_level", pa.int32()),
             ("note", pa.string()),
+            ("in_force", pa.bool_()),
         ]
     )
     return pa.Table.from_pylist(list(_rows()), schema)
@@ -44,12 +47,13 @@ def _rows() -> Iterator[dict[str, Any]]:
         try:
             # Only the head is wanted, and reading thousands of lines of clauses takes seconds.
             head = yaml.safe_load(path.read_text(encoding="utf-8").partition(_CLAUSES)[0])
-            yield from [_row(str(head["spec"]), entry) for entry in head["revisions"]]
+            law = int(head["revision"])
+            yield from [_row(str(head["spec"]), entry, law) for entry in head["revisions"]]
         except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError):
             continue
 
 
-def _row(spec: str, entry: dict[str, Any]) -> dict[str, Any]:
+def _row(spec: str, entry: dict[str, Any], law: int) -> dict[str, Any]:
     level = entry.get("api_level")
     return {
         "spec": spec,
@@ -58,6 +62,7 @@ def _row(spec: str, entry: dict[str, Any]) -> dict[str, Any]:
         "server": _text(entry.get("server")),
         "api_level": None if level is None else int(level),
         "note": " ".join(str(entry.get("note", "")).split()),
+        "in_force": int(entry["revision"]) == law,
     }
 
 

@@ -49,6 +49,7 @@ RUNS = columns("""
     clauses bigint
     schema_version int
     source string
+    libraries array<struct<name:string,parts:string,runtime:string,claims:map<string,int>>>
 """)
 
 CELLS = columns("""
@@ -66,6 +67,8 @@ CELLS = columns("""
     configuration string
     target string
     client string
+    library string
+    client_key bigint
     attempt int
     verdict string
     reason string
@@ -88,6 +91,7 @@ CHECKS = columns("""
     cell_no int
     case string
     server string
+    client string
     index int
     step string
     iteration string
@@ -104,6 +108,7 @@ FRAMES = columns(f"""
     cell_no int
     case string
     server string
+    client string
     index int
     ms double
     direction string
@@ -165,6 +170,7 @@ LATENCY_HIST = columns("""
     case string
     step string
     server string
+    client string
     buckets array<int>
     max double
 """)
@@ -257,6 +263,7 @@ COVERAGE = columns("""
     replaces string
     cases array<string>
     servers_run bigint
+    clients array<string>
     verdicts map<string,bigint>
     covered boolean
     reference boolean
@@ -302,6 +309,7 @@ LATENCY = columns("""
     case string
     step string
     server string
+    client string
     n bigint
     p50 double
     p90 double
@@ -319,6 +327,8 @@ FIRST_CHANGE = columns("""
     what string
     from_server string
     to_server string
+    from_client string
+    to_client string
     release_key bigint
     from_value string
     to_value string
@@ -359,12 +369,15 @@ TRENDS = columns("""
     spec string
     server string
     provider string
+    client string
     verdict string
     cells bigint
 """)
 
 DEVIATIONS = columns("""
     deviation string
+    library string
+    clients array<string>
     cases array<string>
     servers array<string>
     clauses array<string>

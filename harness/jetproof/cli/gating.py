@@ -48,7 +48,8 @@ async def execute(args: argparse.Namespace) -> int:
     items = [item for one in libraries for item in client_items(library, cases, one.plan)]
     plan = make_plan(library, Selected(tuple(items), chosen.partial), targets, skip=frozenset())
     run_id, stop = fresh_run_id(), Stop()
-    folder = RunFolder.create(args.out or Path(DEFAULT_PARENT) / run_id, _request(args))
+    introduced = [one.document() for one in libraries]
+    folder = RunFolder.create(args.out or Path(DEFAULT_PARENT) / run_id, _request(args), introduced)
     console = Console(
         sys.stderr if args.json else sys.stdout,
         verbose=args.verbose,
@@ -98,7 +99,7 @@ async def execute(args: argparse.Namespace) -> int:
     code = _exit_code(record, counts, bool(fan.failures), interrupts)
     if args.json:
         told = document.build(results=str(folder.folder), code=code)
-        write_json({**told, "libraries": [one.document() for one in libraries]})
+        write_json({**told, "libraries": introduced})
     return code
 
 

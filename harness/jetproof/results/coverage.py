@@ -19,6 +19,8 @@ from jetproof.results import Key, Run, latest_cells, read_journal, row_key
 
 REFERENCE = "reference"
 SCHEMAS = "schemas"
+CLIENT = "client"
+"""The connection of a client library, as its tap sees it."""
 _ERROR_CODE = re.compile(r'"err_code":\s*([0-9]+)')
 _UNDECIDED = (Verdict.NOT_APPLICABLE, Verdict.ERROR)
 _TOLD = ("$JS.EVENT.", "$SYS.")
@@ -87,7 +89,7 @@ class ClauseCoverage:
         return self.actor != "client"
 
     def count(self, cell: Cell) -> None:
-        if cell.provider == REFERENCE:
+        if _stands_apart(cell):
             if cell.verdict not in _UNDECIDED:
                 self.states.add(State.REFERENCE)
                 self.reference[cell.verdict.value] += 1
@@ -181,6 +183,8 @@ def _see_frames(found: Coverage, run: Run, schemas: Described) -> None:
         cell = cells.get(key)
         if row["direction"] != "<" or cell is None or not isinstance(payload, str):
             continue
+        if row.get("connection") == CLIENT and row.get("note"):
+            continue  # the tap made it, or made it otherwise
         if '"err_code"' in payload:
             for code in set(_ERROR_CODE.findall(payload)):
                 _see_code(found, int(code), cell)
@@ -188,6 +192,11 @@ def _see_frames(found: Coverage, run: Run, schemas: Described) -> None:
             subject = str(row["subject"])
             if told := _undescribed(subject, asked.get(subject), payload, schemas):
                 found.undescribed[told] += 1
+
+
+def _stands_apart(cell: Cell) -> bool:
+    """Whether it was the reference layer, or the reference client: neither is anybody's conformance."""
+    return cell.provider == REFERENCE or (cell.client or "").partition("@")[0] == REFERENCE
 
 
 def _rows(run: Run) -> Iterator[tuple[Key, dict[str, object]]]:
@@ -198,7 +207,7 @@ def _rows(run: Run) -> Iterator[tuple[Key, dict[str, object]]]:
 def _see_code(found: Coverage, number: int, cell: Cell) -> None:
     code = found.codes.setdefault(number, CodeSeen(number))
     code.cases.add(cell.case)
-    if cell.provider == REFERENCE:
+    if _stands_apart(cell):
         code.reference += 1
     else:
         code.count += 1

@@ -38,17 +38,31 @@ ROWS_AT_ONCE = 1000
 class RunFolder:
     """The sink that writes a run folder. Use as a context manager, or call `close`."""
 
-    def __init__(self, folder: Path, request: Mapping[str, object], earlier: Run | None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        request: Mapping[str, object],
+        earlier: Run | None,
+        libraries: Sequence[Row] = (),
+    ) -> None:
         self.folder = folder
         self._request = dict(request)
+        self._libraries = list(libraries)
         self._earlier = earlier
         self._record = Record(keep_frames=0)
         self._document: Row = dict(earlier.document) if earlier else {}
         self._open: dict[str, int] = {}
 
     @classmethod
-    def create(cls, folder: Path, request: Mapping[str, object] | None = None) -> RunFolder:
-        """A new, empty run folder; it is proved now that it can be written."""
+    def create(
+        cls,
+        folder: Path,
+        request: Mapping[str, object] | None = None,
+        libraries: Sequence[Row] = (),
+    ) -> RunFolder:
+        """A new, empty run folder; it is proved now that it can be written.
+
+        `libraries` says who the client libraries are that the run judges."""
         with _writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             if any((folder / name).exists() for name in _file_names()):
@@ -57,7 +71,7 @@ class RunFolder:
                     phase="write",
                     hint=f"choose another --out, or finish that run with --resume {folder}",
                 )
-            return cls(folder, request or {}, None)._begin()
+            return cls(folder, request or {}, None, libraries)._begin()
 
     @classmethod
     def resume(cls, earlier: Run) -> RunFolder:
@@ -152,6 +166,8 @@ class RunFolder:
                 "partial": event.partial,
                 "resumed": [],
             }
+            if self._libraries:
+                self._document["libraries"] = self._libraries
             self._append("clauses", (clause_row(event.run, clause) for clause in event.clauses))
         else:
             again = {"at": event.started_at, "command": list(event.command)}

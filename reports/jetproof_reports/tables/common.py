@@ -17,10 +17,18 @@ DIFFERS = tuple(v.value for v in (Verdict.FAIL, Verdict.STALE, Verdict.KNOWN, Ve
 """Verdicts that say: it does not do what the text says (whether anybody minds or not)."""
 
 REFERENCE = "reference"
+"""The provider and the client library that show how the text can be kept."""
+
 SCHEMAS = "schemas"
 
 PLACE = ("case", "spec_revision", "topology", "client", "provider")
 """One row of the matrix, for one provider; a release makes it a cell."""
+
+
+def is_real() -> Column:
+    """Whether a cell says something of a release or a library: the reference ones stand apart."""
+    witness = F.coalesce(F.col("library") == REFERENCE, F.lit(False))
+    return (F.col("provider") != REFERENCE) & ~witness
 
 
 def decided(verdict: str = "verdict") -> Column:

@@ -17,15 +17,18 @@ from jetproof_reports.schemas import (
     COVERAGE_SCHEMAS,
 )
 from jetproof_reports.tables.common import (
-    REFERENCE,
     SCHEMAS,
     by_release,
     decided,
+    is_real,
     verdict_counts,
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
+
+CLIENT = "client"
+"""The connection of a client library, as its tap sees it."""
 
 _ERROR_CODE = r'"err_code":\s*([0-9]+)'
 _FIELD = r'"([A-Za-z_][A-Za-z0-9_.-]*)":'
@@ -38,12 +41,13 @@ def coverage(clauses: DataFrame, runs: DataFrame, latest: DataFrame) -> DataFram
     newest = F.max_by("run_id", F.struct("started_at", "run_id")).alias("run_id")
     known = dated.groupBy("spec").agg(newest)
     law = clauses.join(F.broadcast(known), ["spec", "run_id"], "left_semi")
-    real = F.col("provider") != REFERENCE
+    real = is_real()
     played = latest.where(decided()).withColumn("real_verdict", F.when(real, F.col("verdict")))
     named = played.withColumn("clause", F.explode("clauses"))
     shown = named.groupBy("clause").agg(
         F.array_sort(F.collect_set("case")).alias("cases"),
         F.count_distinct(F.when(real, F.col("server"))).alias("servers_run"),
+        F.array_sort(F.collect_set(F.when(real, F.col("client")))).alias("clients"),
         verdict_counts("real_verdict").alias("verdicts"),
         F.max(real).alias("covered"),
         F.max(~real).alias("reference"),
@@ -54,6 +58,7 @@ def coverage(clauses: DataFrame, runs: DataFrame, latest: DataFrame) -> DataFram
             {
                 "cases": F.coalesce("cases", F.array().cast("array<string>")),
                 "servers_run": F.coalesce("servers_run", F.lit(0)),
+                "clients": F.coalesce("clients", F.array().cast("array<string>")),
                 "verdicts": F.coalesce("verdicts", F.create_map().cast("map<string,bigint>")),
                 "covered": F.coalesce("covered", F.lit(False)),
                 "reference": F.coalesce("reference", F.lit(False)),
@@ -63,10 +68,16 @@ def coverage(clauses: DataFrame, runs: DataFrame, latest: DataFrame) -> DataFram
     )
 
 
+def _from_server() -> Column:
+    """What a server sent; what the tap made of it, or made up, says nothing of a server."""
+    touched = (F.col("connection") == CLIENT) & (F.coalesce("note", F.lit("")) != "")
+    return (F.col("direction") == "<") & ~touched
+
+
 def errors_seen(frames: DataFrame) -> DataFrame:
     """Derived, one run: JetStream error codes that servers sent."""
     found = F.regexp_extract_all("payload", F.lit(_ERROR_CODE), F.lit(1))
-    told = frames.where((F.col("direction") == "<") & F.col("payload").contains('"err_code"'))
+    told = frames.where(_from_server() & F.col("payload").contains('"err_code"'))
     return (
         told.withColumn("err_code", F.explode(F.array_distinct(found).cast("array<int>")))
         .groupBy("run_id", "err_code", "case", "server")
@@ -76,7 +87,7 @@ def errors_seen(frames: DataFrame) -> DataFrame:
 
 def fields_seen(frames: DataFrame) -> DataFrame:
     """Derived, one run: header names and JSON keys that servers sent."""
-    received = frames.where(F.col("direction") == "<")
+    received = frames.where(_from_server())
     headers = F.transform(
         F.coalesce("headers", F.array()),
         lambda header: F.struct(F.lit("header").alias("where"), header["name"].alias("name")),

@@ -1,4 +1,4 @@
-"""`deviations`: where releases are known to differ from the text, as the runs met it."""
+"""`deviations`: where releases and libraries are known to differ from the text, as runs met it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 
 
 def deviations(latest: DataFrame) -> DataFrame:
-    """One row an entry of the ledger that was met: where, and with what verdicts."""
+    """One row an entry of a ledger that was met: where, and with what verdicts.
+
+    Each library has a ledger of its own, so that two of them may use one name."""
     return (
         latest.where(F.col("deviation").isNotNull())
-        .groupBy("deviation")
+        .groupBy("deviation", "library")
         .agg(
+            F.array_sort(F.collect_set("client")).alias("clients"),
             F.array_sort(F.collect_set("case")).alias("cases"),
             by_release().alias("servers"),
             F.array_sort(F.array_distinct(F.flatten(F.collect_list("clauses")))).alias("clauses"),

@@ -1,9 +1,10 @@
 """One hash a cell of all that was on the wire, so that any change of behaviour can be seen.
 
 The transcript is put into an order that no race can change: a reply follows its request, in the
-request's step; advisories and deliveries come last. Polls count once with their last answer,
-heartbeats once. Set-up (`given`) is shown in the transcript and left out of the hash: what a
-server says to a stream's creation changes with every release, in every case alike.
+request's step; advisories and deliveries come last. What a client library sends, is sent and tells
+its caller stays as it came. Polls count once with their last answer, heartbeats once. Set-up
+(`given`) is shown in the transcript and left out of the hash: what a server says to a stream's
+creation changes with every release, in every case alike.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from jetproof_reports.tables.normal import normalised, shown
+from jetproof_reports.tables.normal import by_library, normalised, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -48,6 +49,7 @@ def transcripts_of(frames: DataFrame) -> DataFrame:
         "index",
         "counted",
         "hash",
+        by_library().alias("theirs"),
         F.struct(*(_shown(name) for name in LINE)).alias("line"),
     )
     cells = _lines(frames).groupBy(*_CELL).agg(F.array_sort(F.collect_list(entry)).alias("all"))
@@ -59,6 +61,8 @@ def transcripts_of(frames: DataFrame) -> DataFrame:
             lambda item: F.struct(
                 item["phase"].alias("phase"),
                 item["line"]["step"].alias("step"),
+                # What a library sends and what it tells its caller race each other.
+                F.when(item["theirs"], item["line"]["connection"]).otherwise("").alias("lane"),
                 item["request"].alias("request"),
                 item["topic"].alias("topic"),
                 item["text"].alias("text"),
@@ -80,11 +84,12 @@ def _lines(frames: DataFrame) -> DataFrame:
     question = F.struct("index", "step", _hash().alias("line"), _is_poll().alias("poll"))
     asked = F.min(F.when(F.col("dir") == ">", question))
     answered = asked.over(Window.partitionBy(*_CELL, "inbox"))
-    own = F.col("dir") != "<"
+    # What a library does is shown as it happened: its answers are no answers to the harness.
+    own = (F.col("dir") != "<") | by_library()
     placed = (
         normalised(frames)
         .repartition(*_CELL)
-        .withColumn("asked", F.when(F.col("inbox").isNotNull(), answered))
+        .withColumn("asked", F.when(F.col("inbox").isNotNull() & ~by_library(), answered))
     )
     loose = ~own & (F.col("asked").isNull() | (F.col("connection") == "observer"))
     placed = placed.withColumns(

@@ -21,12 +21,12 @@ EXACT_ROWS = 1_000_000
 GROWTH = 1.02
 POINTS = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 REPLY, JUDGED = "reply", "judged"
-_GROUP = ("measure", "case", "step", "server")
+_GROUP = ("measure", "case", "step", "server", "client")
 _SMALLEST = 0.001
 
 
 def samples(checks: DataFrame, frames: DataFrame) -> DataFrame:
-    """Every measured time: run_id, cell_no, measure, case, step, server, ms.
+    """Every measured time: run_id, cell_no, measure, case, step, server, client, ms.
 
     `reply` is from a request to its first answer; `judged` is from the case's start to the moment
     at which an expectation was judged, which tells how long what it waits for took to come.
@@ -37,7 +37,7 @@ def samples(checks: DataFrame, frames: DataFrame) -> DataFrame:
     )
     trips = (
         frames.where(F.col("direction") != "!")
-        .groupBy("run_id", "cell_no", "case", "server", inbox.alias("inbox"))
+        .groupBy("run_id", "cell_no", "case", "server", "client", inbox.alias("inbox"))
         .agg(
             F.min(F.when(sent, F.struct("ms", "step"))).alias("asked"),
             F.min(F.when(~sent, F.col("ms"))).alias("answered"),
@@ -50,6 +50,7 @@ def samples(checks: DataFrame, frames: DataFrame) -> DataFrame:
             "case",
             F.col("asked.step").alias("step"),
             "server",
+            "client",
             (F.col("answered") - F.col("asked.ms")).alias("ms"),
         )
     )
@@ -59,8 +60,8 @@ def samples(checks: DataFrame, frames: DataFrame) -> DataFrame:
 def judged(checks: DataFrame) -> DataFrame:
     """The part of the samples that comes from checks."""
     return checks.where(F.col("kind") != "schema").select(
-        "run_id", "cell_no", F.lit(JUDGED).alias("measure"), "case", "step", "server", "ms"
-    )
+        "run_id", "cell_no", F.lit(JUDGED).alias("measure"), "case", "step", "server", "client", "ms"
+    )  # fmt: skip
 
 
 def latency_hist(of: DataFrame) -> DataFrame:
@@ -71,6 +72,7 @@ def latency_hist(of: DataFrame) -> DataFrame:
         .agg(
             F.first("case").alias("case"),
             F.first("server").alias("server"),
+            F.first("client").alias("client"),
             F.sort_array(F.collect_list(_bucket(F.col("ms")))).alias("buckets"),
             F.max("ms").alias("max"),
         )
@@ -81,11 +83,16 @@ def latency_hist(of: DataFrame) -> DataFrame:
 def latency(of: DataFrame, hist: DataFrame, exact_rows: int = EXACT_ROWS) -> DataFrame:
     """Exact percentiles for groups of bearable size, from histograms for the others."""
     sizes = hist.groupBy(*_GROUP).agg(F.sum(F.size("buckets")).alias("total"))
-    small = sizes.where(F.col("total") <= exact_rows).drop("total")
-    large = sizes.where(F.col("total") > exact_rows).drop("total")
-    exact = exact_latency(of.join(F.broadcast(small), list(_GROUP), "left_semi"))
-    rough = latency_of_hist(hist.join(F.broadcast(large), list(_GROUP), "left_semi"))
+    exact = exact_latency(_within(of, sizes.where(F.col("total") <= exact_rows)))
+    rough = latency_of_hist(_within(hist, sizes.where(F.col("total") > exact_rows)))
     return exact.unionByName(rough)
+
+
+def _within(rows: DataFrame, groups: DataFrame) -> DataFrame:
+    """The rows of these groups; most have no client, and nothing is equal to nothing only so."""
+    named = groups.select(*(F.col(name).alias(f"of_{name}") for name in _GROUP))
+    same = [F.col(name).eqNullSafe(F.col(f"of_{name}")) for name in _GROUP]
+    return rows.join(F.broadcast(named), same, "left_semi")
 
 
 def exact_latency(of: DataFrame) -> DataFrame:

@@ -46,6 +46,14 @@ _JSON = (
     ),
 )
 _STORED = ("hdrs", "data")
+# What a client library makes up: inboxes, ids, ports of its tap.
+CLIENT, ADAPTER, TAP = "client", "adapter", "tap"
+_OF_CLIENTS = (
+    (r"_INBOX\.[^\s\"]+", "<inbox>"),
+    (r"(?<![0-9A-Za-z])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![0-9A-Za-z])", "<uuid>"),
+    (r"(?<![0-9A-Za-z])(?:[0-9a-f]{32}|[0-9a-f]{16})(?![0-9A-Za-z])", "<hex>"),
+    (r"127\.0\.0\.1:[0-9]+", "<address>"),
+)
 _NODE = (r"\bn[1-9]\b", "<node>")
 _KEPT = (
     "run_id", "cell_no", "index", "step", "dir", "connection", "op", "subject", "reply", "status",
@@ -81,11 +89,34 @@ def normalised(frames: DataFrame) -> DataFrame:
             "note": F.regexp_replace(_plain(F.col("note")), *_NODE),
         }
     )
+    plain = _of_clients(plain)
     for condition, pattern, instead in _JSON:
         replaced = F.regexp_replace("payload", pattern, instead)
         wanted = F.col("payload").contains(condition)
         plain = plain.withColumn("payload", F.when(wanted, replaced).otherwise(F.col("payload")))
     return plain.select(*_KEPT)
+
+
+def by_library(connection: str = "connection") -> Column:
+    """Whether a line is of a client library: its frames, its calls, and what its tap did."""
+    return F.coalesce(F.col(connection).isin(CLIENT, ADAPTER, TAP), F.lit(False))
+
+
+def _of_clients(plain: DataFrame) -> DataFrame:
+    def named(text: Column) -> Column:
+        for pattern, instead in _OF_CLIENTS:
+            text = F.regexp_replace(text, pattern, instead)
+        return text
+
+    def header(one: Column) -> Column:
+        return F.struct(one["name"].alias("name"), named(one["value"]).alias("value"))
+
+    names = ("subject", "reply", "payload", "note")
+    changed = {
+        name: F.when(by_library(), named(F.col(name))).otherwise(F.col(name)) for name in names
+    }
+    headers = F.when(by_library(), F.transform("headers", header)).otherwise(F.col("headers"))
+    return plain.withColumns({**changed, "headers": headers})
 
 
 def _bounded(text: Column) -> Column:

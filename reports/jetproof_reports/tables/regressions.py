@@ -1,7 +1,8 @@
 """What differs between two verdicts of one case, and which of the inputs moved.
 
 `regressions` compares two sides that somebody chose (runs, releases, revisions of a specification);
-`between_releases`, `between_runs` and `between_revisions` compare each with the one before it.
+`between_releases`, `between_runs`, `between_revisions` and `between_versions` (of a client library)
+compare each with the one before it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,13 @@ def between_releases(latest: DataFrame) -> DataFrame:
     """
     order = Window.partitionBy(*PLACE).orderBy("release_key", "server")
     facts = F.struct(*_facts())
-    rows = latest.join(F.broadcast(_neighbours(latest)), ["provider", "server"]).select(
+    near = F.broadcast(_neighbours(latest))
+    same = [
+        F.col("provider") == F.col("near_provider"),
+        F.col("server") == F.col("near_server"),
+        F.col("client").eqNullSafe(F.col("near_client")),
+    ]
+    rows = latest.join(near, same).select(
         "case", "topology", "client", "before", "after", facts.alias("here"),
         F.lag(facts).over(order).alias("earlier"), F.lead("server").over(order).alias("later"),
     )  # fmt: skip
@@ -69,14 +76,17 @@ def _pair(side_a: Column, side_b: Column, a: Column, b: Column) -> Column:
 
 
 def _neighbours(latest: DataFrame) -> DataFrame:
-    """Of each provider's releases, the one before and the one after."""
-    order = Window.partitionBy("provider").orderBy("release_key", "server")
+    """Of each provider's releases, the one before and the one after.
+
+    A library is mostly played on few releases: those that it was played on are its neighbours."""
+    order = Window.partitionBy("provider", "client").orderBy("release_key", "server")
     return (
-        latest.select("provider", "server", "release_key")
+        latest.select("provider", "client", "server", "release_key")
         .distinct()
         .select(
-            "provider",
-            "server",
+            F.col("provider").alias("near_provider"),
+            F.col("client").alias("near_client"),
+            F.col("server").alias("near_server"),
             F.lag("server").over(order).alias("before"),
             F.lead("server").over(order).alias("after"),
         )
@@ -98,6 +108,14 @@ def between_revisions(latest: DataFrame) -> DataFrame:
     place = [name for name in PLACE if name != "spec_revision"]
     order = Window.partitionBy(*place, "server").orderBy("spec_revision")
     return _chain(latest, order, F.concat_ws("@", "spec", "spec_revision"))
+
+
+def between_versions(latest: DataFrame) -> DataFrame:
+    """Each version of a client library compared with the one before it, on the same server."""
+    place = [name for name in PLACE if name not in ("client", "spec_revision")]
+    mine = latest.where(F.col("library").isNotNull())
+    order = Window.partitionBy(*place, "library", "server").orderBy("client_key", "client")
+    return _chain(mine, order, F.col("client"))
 
 
 def _chain(rows: DataFrame, order: WindowSpec, label: Column) -> DataFrame:

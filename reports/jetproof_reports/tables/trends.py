@@ -14,12 +14,18 @@ if TYPE_CHECKING:
 
 
 def trends(cells: DataFrame) -> DataFrame:
-    """One row a run, specification, server and verdict; a cell counts with its last attempt."""
+    """One row a run, specification, server, client and verdict; a cell counts with its last attempt."""
     last = F.max_by("verdict", F.struct("attempt", "cell_no")).alias("verdict")
     played = cells.groupBy("run_id", "run_at", "spec", "server", *PLACE).agg(last)
     return (
         played.groupBy(
-            "run_id", F.col("run_at").alias("started_at"), "spec", "server", "provider", "verdict"
+            "run_id",
+            F.col("run_at").alias("started_at"),
+            "spec",
+            "server",
+            "provider",
+            "client",
+            "verdict",
         )
         .agg(F.count("*").alias("cells"))
         .select(*TRENDS)
