@@ -18,6 +18,7 @@ from typing import Any
 from jetproof.errors import JetproofError
 from jetproof.model.verdict import Verdict
 from jetproof_reports.page.evidence import evidence_of
+from jetproof_reports.page.libraries import claimed, is_witness, laws_of, libraries_of
 from jetproof_reports.page.plain import (
     Plain,
     Pool,
@@ -30,7 +31,7 @@ from jetproof_reports.page.plain import (
     text,
     texts,
 )
-from jetproof_reports.page.views import REFERENCE, is_witness, tables_of
+from jetproof_reports.page.views import REFERENCE, tables_of
 
 FORMAT = 1
 NO_CELL = " "
@@ -165,6 +166,8 @@ class _Maker:
             "origins": [list(origin) for origin in self.origins.values],
             "replays": self.replays.values,
             "left_out": [],
+            "libraries": libraries_of(self.tables),
+            "laws": laws_of(self.tables),
         }
 
     def _counts(self) -> Plain:
@@ -176,7 +179,19 @@ class _Maker:
             "reference_counts": _counted(row for row in servers if _provider(row) == REFERENCE),
             "client_counts": _counted(row for row in clients if not is_witness(row["client"])),
             "witness_counts": _counted(row for row in clients if is_witness(row["client"])),
+            "gate_counts": self._gate_counts(clients),
         }
+
+    def _gate_counts(self, clients: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
+        """By library: the cells that the exit code of the gate counts, those it claims."""
+        libraries, laws = libraries_of(self.tables), laws_of(self.tables)
+        counts: dict[str, Counter[str]] = {}
+        for row in clients:
+            client = str(row["client"])
+            claim = claimed(libraries, laws, client, text(row.get("spec")))
+            if not is_witness(client) and claim in (None, row.get("spec_revision")):
+                counts.setdefault(client, Counter())[text(row.get("verdict"))] += 1
+        return {client: dict(counts[client]) for client in sorted(counts)}
 
     def _cell(self, row: Row, more: Row) -> Plain:
         case, server = text(row.get("case")), text(row.get("server"))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jetproof.model.verdict import Verdict
+from jetproof_reports.page.libraries import is_witness
 from jetproof_reports.page.plain import Plain
 from jetproof_reports.page.views import REFERENCE
 
@@ -28,8 +29,9 @@ def summary_markdown(document: Mapping[str, Any]) -> str:
     parts = [
         f"## Jetproof: {_headline(head)}",
         *_warnings(head),
-        _by_release(head),
+        *_by_release(head),
         *_reference(head),
+        *_by_library(head),
         *_failing(head),
         *_coverage(tables.get("coverage")),
         *_deviations(tables.get("deviations")),
@@ -41,7 +43,7 @@ def summary_markdown(document: Mapping[str, Any]) -> str:
 def badge(document: Mapping[str, Any]) -> Plain:
     """As the endpoint of a badge service reads it."""
     head = document["head"]
-    counts = head["counts"]
+    counts = _judged(head)
     failing = sum(counts.get(name, 0) for name in ("fail", "stale"))
     message, colour = f"{_conforming(counts)} conform", "brightgreen"
     if not any(counts.values()):
@@ -50,16 +52,31 @@ def badge(document: Mapping[str, Any]) -> Plain:
         message, colour = f"{counts['error']} without a verdict", "orange"
     elif failing:
         message, colour = f"{failing} of {sum(counts.values())} do not conform", "red"
+    if libraries := len(head["gate_counts"]):
+        message = f"{libraries} {'library' if libraries == 1 else 'libraries'}: {message}"
     if any(_unfinished(run) for run in head["runs"]):
         message, colour = f"partial: {message}", "lightgrey"
     return {"schemaVersion": 1, "label": "jetproof", "message": message, "color": colour}
 
 
+def _judged(head: Plain) -> Counter[str]:
+    """Cells by verdict that count: those of releases, and of libraries by what they claim."""
+    counts = Counter(head["counts"])
+    for mine in head["gate_counts"].values():
+        counts.update(mine)
+    return counts
+
+
 def _headline(head: Plain) -> str:
-    cases, releases = len(head["grid"]), len(_releases(head))
-    counts = head["counts"]
+    clients = head["rows"]["client"]
+    cases, releases = clients.count(None), len(_releases(head))
+    counts = _judged(head)
     failing = sum(counts.get(name, 0) for name in ("fail", "stale"))
     told = [f"{_counted(cases, 'case')} on {_counted(releases, 'release')}"]
+    if libraries := len(head["gate_counts"]):
+        theirs = {case for case, of in zip(head["rows"]["case"], clients, strict=True) if of}
+        noun = "library" if libraries == 1 else "libraries"
+        told.append(f"{_counted(len(theirs), 'case')} for {libraries} {noun}")
     told.append(f"{failing:,} fail" if failing else "nothing fails")
     if counts.get("error"):
         told.append(f"{counts['error']:,} without a verdict")
@@ -86,16 +103,45 @@ def _warnings(head: Plain) -> list[str]:
     ]
 
 
-def _by_release(head: Plain) -> str:
+def _by_release(head: Plain) -> list[str]:
     looks = [look for look in head["verdicts"] if head["counts"].get(look["name"])]
+    if not looks and head["gate_counts"]:
+        return []
     rows = [
         ["Release", *(f"{look['symbol']} {look['name']}" for look in looks)],
         ["---", *("---:" for _ in looks)],
     ]
     for place, column in _releases(head):
-        counts = Counter(letters[place] for letters in head["grid"])
+        rows_of_servers = zip(head["grid"], head["rows"]["client"], strict=True)
+        counts = Counter(letters[place] for letters, client in rows_of_servers if not client)
         rows.append([escaped(_name(column)), *(str(counts[look["code"]] or "·") for look in looks)])
-    return _table(rows)
+    return [_table(rows)]
+
+
+def _by_library(head: Plain) -> list[str]:
+    """Verdicts by library, as its own claims have it, and what the reference client saw."""
+    counts = head["gate_counts"]
+    if not counts and not head["witness_counts"]:
+        return []
+    total: Counter[str] = sum((Counter(mine) for mine in counts.values()), Counter())
+    looks = [look for look in head["verdicts"] if total[look["name"]]]
+    rows = [
+        ["Library", *(f"{look['symbol']} {look['name']}" for look in looks), "Claims"],
+        ["---", *("---:" for _ in looks), "---"],
+    ]
+    for client, mine in counts.items():
+        claims = head["libraries"].get(client, {}).get("claims", {})
+        told = ", ".join(f"{spec} revision {number}" for spec, number in sorted(claims.items()))
+        cells = (str(mine.get(look["name"]) or "·") for look in looks)
+        rows.append([escaped(client), *cells, escaped(told)])
+    parts = ["### Client libraries", _table(rows)] if counts else []
+    if witnessed := head["witness_counts"]:
+        told = _verdicts_told(head, witnessed)
+        parts.append(f"Apart from that, the reference client: {told}.")
+    beside = sum(head["client_counts"].values()) - total.total()
+    if beside:
+        parts.append(f"{beside:,} more by the text in force, which the library does not claim.")
+    return parts
 
 
 def _releases(head: Plain) -> list[tuple[int, Plain]]:
@@ -108,19 +154,24 @@ def _reference(head: Plain) -> list[str]:
     counts = head["reference_counts"]
     if not counts:
         return []
-    told = ", ".join(
+    told = _verdicts_told(head, counts)
+    return [f"Apart from that, the reference layer: {told}. It counts as no release's conformance."]
+
+
+def _verdicts_told(head: Plain, counts: Mapping[str, int]) -> str:
+    return ", ".join(
         f"{counts[look['name']]:,} {look['name']}"
         for look in head["verdicts"]
         if counts.get(look["name"])
     )
-    return [f"Apart from that, the reference layer: {told}. It counts as no release's conformance."]
 
 
 def _failing(head: Plain) -> list[str]:
     alarms = list(_alarms(head))
     if not alarms:
         return []
-    rows = [["Verdict", "Case", "Releases", "Why"], ["---"] * 4]
+    where = "Libraries" if all(" on " in alarm[3] for alarm in alarms) else "Releases"
+    rows = [["Verdict", "Case", where, "Why"], ["---"] * 4]
     for (case, verdict, reason), releases in list(_grouped(alarms).items())[:NAMED]:
         rows.append([verdict, escaped(case), escaped(_span(releases)), escaped(_short(reason))])
     left = len(_grouped(alarms)) - NAMED
@@ -137,9 +188,13 @@ def _alarms(head: Plain) -> Iterator[tuple[str, str, str, str]]:
             if letter == " ":
                 continue
             if names[letter] in _ALARMS and place in releases:
-                case = head["rows"]["case"][row]
+                case, client = head["rows"]["case"][row], head["rows"]["client"][row]
+                if client and is_witness(client):
+                    number += 1
+                    continue
+                name = _name(head["columns"][place])
                 reason = head["reasons"][head["cells"]["reason"][number]]
-                yield case, names[letter], reason, _name(head["columns"][place])
+                yield case, names[letter], reason, f"{client} on {name}" if client else name
             number += 1
 
 
@@ -173,12 +228,25 @@ def _coverage(coverage: list[Plain] | None) -> list[str]:
 def _deviations(deviations: list[Plain] | None) -> list[str]:
     if not deviations:
         return []
-    rows = [["Known deviation", "Releases"], ["---", "---"]]
-    shown = sorted(deviations, key=lambda one: str(one["id"]))
-    rows += [[escaped(one["id"]), escaped(_span(one["servers"]))] for one in shown[:NAMED]]
-    left = len(deviations) - NAMED
+    own = [one for one in deviations if not one.get("library")]
+    theirs = [one for one in deviations if one.get("library")]
+    return [
+        *_entries(own, "Where releases are known to differ from the text", "Known deviation"),
+        *_entries(theirs, "Where libraries are known to differ from the text", "Known failure"),
+    ]
+
+
+def _entries(entries: list[Plain], title: str, name: str) -> list[str]:
+    """Entries of ledgers, with the releases or the libraries that they are about."""
+    if not entries:
+        return []
+    whose = "Libraries" if entries[0].get("library") else "Releases"
+    rows = [[name, whose], ["---", "---"]]
+    for one in sorted(entries, key=lambda one: (str(one["id"]), str(one.get("library"))))[:NAMED]:
+        rows.append([escaped(one["id"]), escaped(_span(one.get("clients") or one["servers"]))])
+    left = len(entries) - NAMED
     more = [f"and {left} more in the report"] if left > 0 else []
-    return ["### Where releases are known to differ from the text", _table(rows), *more]
+    return [f"### {title}", _table(rows), *more]
 
 
 def _flaky(flakiness: list[Plain] | None) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jetproof_reports.page.libraries import is_witness
 from jetproof_reports.page.plain import (
     Plain,
     Pool,
@@ -24,11 +25,9 @@ RUNS = 60
 """How many runs the trends reach back."""
 
 GIVEN = "given"
+LIBRARIES = ", libraries"
 REFERENCE = "reference"
 """The provider whose cells stand apart: they count as no release's conformance."""
-
-WITNESS = "reference"
-"""The client that stands apart: it shows what a server does to a client that keeps to the text."""
 
 _COVERAGE = (
     "clause", "spec", "section", "level", "status", "actor", "text", "applies_from",
@@ -42,7 +41,7 @@ _BETWEEN_RUNS = (
 )  # fmt: skip
 _FIRST_CHANGE = (
     "case", "spec_revision", "topology", "client", "provider", "what", "from_server", "to_server",
-    "release_key", "from_value", "to_value",
+    "from_client", "to_client", "release_key", "from_value", "to_value",
 )  # fmt: skip
 
 
@@ -64,11 +63,6 @@ def tables_of(tables: Tables) -> Plain:
     }
 
 
-def is_witness(client: str) -> bool:
-    """Whether a client is the reference client, in whatever version."""
-    return client.partition("@")[0] == WITNESS
-
-
 def _made(tables: Tables, name: str, make: Any) -> list[Plain] | None:
     if name not in tables:
         return None
@@ -79,6 +73,7 @@ def _coverage(row: Row) -> Plain:
     return {
         **{name: row.get(name) for name in _COVERAGE},
         "cases": texts(row.get("cases")),
+        "clients": texts(row.get("clients")),
         "verdicts": dict(pairs(row.get("verdicts"))),
     }
 
@@ -125,6 +120,8 @@ def _flaky(row: Row) -> Plain:
 def _deviation(row: Row) -> Plain:
     return {
         "id": text(row.get("deviation")),
+        "library": row.get("library"),
+        "clients": texts(row.get("clients")),
         "says": text(row.get("text")),
         "does": text(row.get("does")) or text(row.get("reason")),
         "cases": texts(row.get("cases")),
@@ -176,7 +173,11 @@ def _between_runs(tables: Tables) -> list[Plain]:
 
 def _trends(tables: Tables) -> Plain:
     """Cells by run, specification, release and verdict; names stand once, rows hold numbers."""
-    rows = [row for row in rows_of(tables, "trends") if row.get("provider") != REFERENCE]
+    rows = [
+        row
+        for row in rows_of(tables, "trends")
+        if row.get("provider") != REFERENCE and not is_witness(text(row.get("client")))
+    ]
     runs = sorted({(text(row.get("started_at")), text(row.get("run_id"))) for row in rows})
     place = {run: index for index, (_, run) in enumerate(runs[-RUNS:])}
     kept = [row for row in rows if text(row.get("run_id")) in place]
@@ -184,7 +185,8 @@ def _trends(tables: Tables) -> Plain:
     told = [
         [
             place[text(row.get("run_id"))],
-            specs.add(text(row.get("spec"))),
+            # What libraries do of a specification is another line than what releases do.
+            specs.add(text(row.get("spec")) + (LIBRARIES if row.get("client") else "")),
             servers.add(text(row.get("server"))),
             verdicts.add(text(row.get("verdict"))),
             row.get("cells") or 0,
@@ -206,11 +208,12 @@ def _latency(tables: Tables) -> Plain:
     matrix = {(row.get("release_key") or 0, text(row.get("server"))) for row in tables["matrix"]}
     servers = [server for _, server in sorted(matrix)]
     place = {server: index for index, server in enumerate(dict.fromkeys(servers))}
-    groups: dict[tuple[str, str, str], dict[int, Row]] = {}
+    groups: dict[tuple[str, ...], dict[int, Row]] = {}
     for row in rows_of(tables, "latency"):
         # Set-up is the same in every case, and would crowd out what the cases ask for.
         if text(row.get("server")) in place and row.get("step") != GIVEN:
-            key = (text(row.get("measure")), text(row.get("case")), text(row.get("step")))
+            names = ("measure", "case", "step", "client")
+            key = tuple(text(row.get(name)) for name in names)
             groups.setdefault(key, {})[place[text(row.get("server"))]] = row
     slowest = sorted(groups.items(), key=lambda item: (-_worst(item[1]), item[0]))
     return {
@@ -222,13 +225,14 @@ def _latency(tables: Tables) -> Plain:
                 "measure": measure,
                 "case": case,
                 "step": step,
+                "client": client,
                 "n": [by_server.get(at, {}).get("n") for at in range(len(place))],
                 **{
                     name: [number(by_server.get(at, {}).get(name)) for at in range(len(place))]
                     for name in ("p50", "p90", "p99", "max")
                 },
             }
-            for (measure, case, step), by_server in _spread(slowest)
+            for (measure, case, step, client), by_server in _spread(slowest)
         ],
     }
 

@@ -66,7 +66,7 @@ function meter(value, most) {
 function clauseRow(matrix, clause) {
   const applies = [clause.level, clause.actor, clause.status === "normative" ? null : clause.status, clause.applies_from ? `from ${clause.applies_from}` : null];
   const id = clause.cases.length
-    ? h("a", { href: viewAddress("matrix", { ...CLEARED, clause: clause.clause }) }, clause.clause)
+    ? h("a", { href: viewAddress(homeOf(clause.cases), { ...CLEARED, by: "", clause: clause.clause }) }, clause.clause)
     : clause.clause;
   const tested = clause.covered
     ? caseList(clause.cases)
@@ -77,7 +77,7 @@ function clauseRow(matrix, clause) {
     h("th", { scope: "row" }, id, h("div", { class: "hint" }, applies.filter(Boolean).join(" · "))),
     h("td", {}, clause.text || h("span", { class: "hint" }, "no text"), h("div", { class: "hint" }, clause.section)),
     h("td", {}, tested),
-    h("td", {}, verdictCounts(matrix, clause.verdicts), clause.servers_run ? h("div", { class: "hint" }, `on ${plural(clause.servers_run, "release")}`) : null),
+    h("td", {}, verdictCounts(matrix, clause.verdicts), clause.servers_run ? h("div", { class: "hint" }, `on ${plural(clause.servers_run, "release")}${clause.clients?.length ? `, by ${plural(clause.clients.length, "library", "libraries")}` : ""}`) : null),
   );
 }
 

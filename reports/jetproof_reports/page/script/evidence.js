@@ -195,7 +195,7 @@ class Panel {
     const earlier = before(this.matrix, cell);
     const kind = earlier && kindOf(earlier, cell);
     if (!kind) return null;
-    const to = viewAddress("regressions", { a: earlier.column.name, b: cell.column.name, case: rowKey(cell.row), q: "", verdicts: "" });
+    const to = viewAddress("regressions", { by: "", a: earlier.column.name, b: cell.column.name, case: rowKey(cell.row), q: "", verdicts: "" });
     return section(
       `Since ${earlier.column.name}`,
       h("p", {}, h("b", {}, KIND_NAMES.get(kind)), ` (was `, verdictTag(earlier.verdict), `). `, h("a", { href: to }, "Compare both")),

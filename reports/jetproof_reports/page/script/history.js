@@ -12,12 +12,12 @@ function latencyView(matrix, tables) {
       const repeated = (tables.flakiness || []).length;
       const played = repeated ? `${plural(repeated, "cell was", "cells were")} played more than once` : "No cell was played more than once: give the report several runs";
       const parts = [
-        section(`Flaky (${flaky.length})`, h("p", { class: "hint" }, `Same case, same server, same text, different verdicts. ${played}.`), flaky.length ? longTable(["Case", "Release", "Runs", "Verdicts"], flaky, (one) => row(caseLink(one.case), [columnName(one.server, one.provider), one.topology === "single" ? "" : ` ${one.topology}`], String(one.runs), verdictCounts(matrix, one.verdicts))) : null),
+        section(`Flaky (${flaky.length})`, h("p", { class: "hint" }, `Same case, same server, same text, different verdicts. ${played}.`), flaky.length ? longTable(["Case", "Release", "Runs", "Verdicts"], flaky, (one) => row([caseLink(one.case), clientMark(one.client)], [columnName(one.server, one.provider), one.topology === "single" ? "" : ` ${one.topology}`], String(one.runs), verdictCounts(matrix, one.verdicts))) : null),
       ];
       const { latency } = tables;
       let count = flaky.length;
       for (const [measure, title] of [["reply", "Request to reply"], ["judged", "Start to judgement"]]) {
-        const groups = (latency?.groups || []).filter((one) => one.measure === measure && asked(`${one.case} ${one.step}`));
+        const groups = (latency?.groups || []).filter((one) => one.measure === measure && asked(`${one.case} ${one.step} ${one.client || ""}`));
         count += groups.length;
         parts.push(section(`${title}: the slowest ${groups.length}`, longTable(["Case and step", "p50 by release", "Newest p50", "p90", "p99", "Largest", "Samples"], groups, (one) => latencyRow(latency, one), "latency")));
       }
@@ -33,7 +33,7 @@ function latencyRow(latency, one) {
   const newest = one.p50.findLastIndex((value) => value !== null);
   const number = (value) => h("td", { class: "number" }, duration(value));
   return row(
-    [caseLink(one.case), h("div", { class: "hint" }, stepName(one.step))],
+    [caseLink(one.case), clientMark(one.client), h("div", { class: "hint" }, stepName(one.step))],
     sparkline(one.p50, latency.servers),
     number(one.p50[newest]),
     number(one.p90[newest]),
@@ -66,7 +66,8 @@ function deviationsView(matrix, tables) {
     (place) => {
       if (!tables.deviations) return missing(place, "deviations");
       const known = new Map((tables.coverage || []).map((clause) => [clause.clause, clause]));
-      const shown = tables.deviations
+      const own = tables.deviations.filter((one) => !one.library);
+      const shown = own
         .filter((one) => asked([one.id, one.says, one.does, ...one.cases, ...one.clauses].join("\n")))
         .sort((a, b) => a.id.localeCompare(b.id));
       place.replaceChildren(
@@ -82,7 +83,8 @@ function deviationsView(matrix, tables) {
           ),
         ),
       );
-      if (!shown.length) place.replaceChildren(h("p", { class: "hint" }, tables.deviations.length ? "No deviation matches." : "No known deviation was met."));
+      if (!shown.length) place.replaceChildren(h("p", { class: "hint" }, own.length ? "No deviation matches." : "No known deviation was met."));
+      place.append(...elsewhere(tables.deviations.length - own.length, "known", "known failure of a library", "known failures of libraries"));
       return shown.length;
     },
   );
@@ -95,11 +97,17 @@ function positionsView(matrix, tables) {
     NO_CONTROLS,
     (place) => {
       if (!tables.positions) return missing(place, "positions");
-      const shown = positionsTaken(tables.positions);
-      place.replaceChildren(...positionsShown(matrix, shown));
+      const own = tables.positions.filter((one) => !one.client);
+      const shown = positionsTaken(own);
+      place.replaceChildren(...positionsShown(matrix, shown), ...elsewhere(tables.positions.length - own.length, "positions", "position of a library", "positions of libraries"));
       return shown.length;
     },
   );
+}
+
+/** Where the rows of client libraries are shown, if there are any. */
+function elsewhere(count, by, one, many) {
+  return count ? [h("p", { class: "hint" }, h("a", { href: viewAddress("libraries", { ...CLEARED, by }) }, plural(count, one, many)))] : [];
 }
 
 /** Positions with all their values, as far as the text asked for is in them; those that changed come first. */
@@ -139,15 +147,15 @@ function positionsShown(matrix, shown) {
 function firstChangeView(matrix, tables) {
   return viewFrame(
     "First change",
-    "The release in which a verdict, a position or the wire of a case changed, newest release first.",
+    "The release in which a verdict, a position or the wire of a case changed, newest release first; of client libraries, the version as well.",
     NO_CONTROLS,
     (place) => {
       if (!tables.first_change) return missing(place, "first_change");
       const { rows, total } = tables.first_change;
-      const shown = rows.filter((one) => asked(`${one.case} ${one.what} ${one.to_server} ${one.from_value || ""} ${one.to_value || ""}`));
+      const shown = rows.filter((one) => asked(`${one.case} ${one.what} ${one.to_server} ${one.to_client || ""} ${one.from_value || ""} ${one.to_value || ""}`));
       const releases = new Map();
       for (const one of shown) {
-        const name = `${one.to_server}${one.provider && one.provider !== "embedded" ? ` ${one.provider}` : ""}`;
+        const name = one.to_client !== one.from_client ? one.to_client : `${one.to_server}${one.provider && one.provider !== "embedded" ? ` ${one.provider}` : ""}`;
         if (!releases.has(name)) releases.set(name, []);
         releases.get(name).push(one);
       }
@@ -181,13 +189,23 @@ function releaseChanges(matrix, name, changes, open) {
 }
 
 function changeRow(matrix, one) {
-  const value = (text, server) => {
+  const ofLibrary = one.to_client !== one.from_client;
+  const [from, to] = ofLibrary ? [one.from_client, one.to_client] : [one.from_server, one.to_server];
+  const value = (text, where) => {
     const verdict = one.what === "verdict" && matrix.byName.get(text);
-    if (verdict) return [verdictTag(verdict), h("span", { class: "hint" }, ` ${server}`)];
-    return [text === null ? "" : wireText(text), h("span", { class: "hint" }, ` ${server}`)];
+    return [verdict ? verdictTag(verdict) : text === null ? "" : wireText(text), h("span", { class: "hint" }, ` ${where}`)];
   };
+  const marks = [one.topology === "single" ? null : one.topology, ofLibrary ? `on ${one.to_server}` : one.client].filter(Boolean);
+  return row([caseLink(one.case), marks.map((mark) => h("span", { class: "mark" }, mark))], WHAT_NAMES[one.what] || one.what, value(one.from_value, from), value(one.to_value, to), compareLink(matrix, one, ofLibrary));
+}
+
+function compareLink(matrix, one, ofLibrary) {
   const suffix = one.provider && one.provider !== "embedded" ? ` ${one.provider}` : "";
   const found = matrix.rows.find((row) => row.case === one.case && row.topology === one.topology && row.client === one.client && row.revision === one.spec_revision);
-  const to = viewAddress("regressions", { a: one.from_server + suffix, b: one.to_server + suffix, case: found ? rowKey(found) : "", q: "" });
-  return row([caseLink(one.case), one.topology === "single" ? null : h("span", { class: "mark" }, one.topology)], WHAT_NAMES[one.what] || one.what, value(one.from_value, one.from_server), value(one.to_value, one.to_server), h("a", { href: to, "aria-label": `Compare ${one.from_server} and ${one.to_server} in ${one.case}` }, "Compare"));
+  if (ofLibrary) {
+    const cell = found && matrix.columnNamed(one.to_server + suffix) && matrix.cell(found, matrix.columnNamed(one.to_server + suffix));
+    return cell ? h("a", { href: viewAddress("libraries", { ...CLEARED, by: "", cell: cell.name }), "aria-label": `Open ${cell.name}` }, "Open") : "";
+  }
+  const to = viewAddress("regressions", { by: "", a: one.from_server + suffix, b: one.to_server + suffix, case: found ? rowKey(found) : "", q: "" });
+  return h("a", { href: to, "aria-label": `Compare ${one.from_server} and ${one.to_server} in ${one.case}` }, "Compare");
 }

@@ -67,6 +67,11 @@ function caseLink(name, more = {}) {
   return h("a", { href: viewAddress(homeOf([name]), { ...CLEARED, q: name, ...more }), class: "case-link" }, h("span", { class: "hint" }, `${suite}::`), h("wbr"), short || "");
 }
 
+/** Which client library a row is about. */
+function clientMark(client) {
+  return client ? h("span", { class: "mark" }, client) : null;
+}
+
 /** The view that shows these cases: those for client libraries have their own. */
 function homeOf(cases) {
   return cases.length && cases.every((name) => matrix.clientCases.has(name)) ? "libraries" : "matrix";

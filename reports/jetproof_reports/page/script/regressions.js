@@ -60,7 +60,9 @@ function swapButton(onclick) {
 }
 
 function changesBetween(matrix, a, b) {
-  return changesOf(matrix, matrix.rows.map((row) => [matrix.cell(row, a), matrix.cell(row, b)]));
+  // A library that was not played on one of the two says nothing of the difference between them.
+  const rows = matrix.rows.filter((row) => !row.client || (matrix.plays(row.client, a) && matrix.plays(row.client, b)));
+  return changesOf(matrix, rows.map((row) => [matrix.cell(row, a), matrix.cell(row, b)]));
 }
 
 /** Pairs of cells by the kind of their difference, as far as the text asked for is in them. */
@@ -173,7 +175,7 @@ async function changeDetail(was, now, how) {
       ? h(
           "div",
           { class: "told" },
-          h("h4", {}, h("a", { href: viewAddress("matrix", { ...CLEARED, q: one.row.case, cell: one.name }) }, how.name(one)), " ", verdictTag(one.verdict)),
+          h("h4", {}, h("a", { href: viewAddress(one.row.client ? "libraries" : "matrix", { ...CLEARED, by: "", q: one.row.case, cell: one.name }) }, how.name(one)), " ", verdictTag(one.verdict)),
           one.reason ? h("p", {}, wireText(one.reason)) : null,
           one.position.length ? h("dl", { class: "pairs" }, one.position.map(([name, value]) => [h("dt", {}, wireText(name)), h("dd", {}, wireText(value))])) : null,
         )
@@ -196,10 +198,10 @@ function runsView(matrix, tables, tabs) {
     NO_CONTROLS,
     (place) => {
       const rows = tables.between_runs
-        .filter((one) => asked([one.case, one.kind, one.server_b, one.reason_a, one.reason_b].join(" ")))
+        .filter((one) => asked([one.case, one.client, one.kind, one.server_b, one.reason_a, one.reason_b].join(" ")))
         .sort((x, y) => order.get(x.kind) - order.get(y.kind) || x.case.localeCompare(y.case));
       place.replaceChildren(
-        longTable(["Case", "Release", "What", "Before", "After"], rows, (one) => row(caseLink(one.case), columnName(one.server_b, one.provider_b), KIND_NAMES.get(one.kind) || one.kind, side(one, "a"), side(one, "b"))),
+        longTable(["Case", "Release", "What", "Before", "After"], rows, (one) => row([caseLink(one.case), clientMark(one.client)], columnName(one.server_b, one.provider_b), KIND_NAMES.get(one.kind) || one.kind, side(one, "a"), side(one, "b"))),
       );
       return rows.length;
     },

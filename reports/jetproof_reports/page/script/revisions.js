@@ -8,7 +8,7 @@ function revisionsOf(matrix, tables) {
     if (!found.has(spec)) found.set(spec, new Set());
     found.get(spec).add(revision);
   };
-  for (const row of matrix.rows) add(row.spec, row.revision);
+  for (const row of matrix.serverRows) add(row.spec, row.revision);
   for (const clause of tables.coverage || []) add(clause.spec, clause.revision_from);
   for (const one of tables.revisions || []) if (found.has(one.spec)) add(one.spec, one.revision);
   return new Map([...found].map(([spec, all]) => [spec, [...all].sort((a, b) => a - b)]));
@@ -20,7 +20,7 @@ function specsWithRevisions(matrix, tables) {
 
 /** The two revisions asked for, else the newest and the one before it that cases are about. */
 function revisionSides(matrix, spec, all) {
-  const about = new Set(matrix.rows.filter((row) => row.spec === spec).map((row) => row.revision));
+  const about = new Set(matrix.serverRows.filter((row) => row.spec === spec).map((row) => row.revision));
   const named = (text) => all.find((revision) => String(revision) === text);
   const b = named(state.rb) ?? all.at(-1);
   const earlier = all.filter((revision) => revision < b);
@@ -88,9 +88,13 @@ function drawRevisions(place, matrix, tables, { spec, a, b, on }) {
   const came = onlyB.filter((clause) => !paired.has(clause) && matches(clause));
   const went = onlyA.filter((clause) => !paired.has(clause) && matches(clause));
   const open = new Map(sentences.filter((clause) => (clause.status !== "normative" || clause.level === "may") && (holds(clause, a) || holds(clause, b))).map((clause) => [clause.clause, clause]));
-  const positions = positionsTaken((tables.positions || []).filter((one) => one.spec === spec && one.clauses.some((name) => open.has(name) && holds(open.get(name), one.revision))));
+  const positions = positionsTaken((tables.positions || []).filter((one) => one.spec === spec && !one.client && one.clauses.some((name) => open.has(name) && holds(open.get(name), one.revision))));
   // A case that was judged by a revision without the sentence says nothing of it.
-  const about = (clause) => matrix.rows.filter((row) => row.clauses.includes(clause.clause) && (row.spec !== spec || holds(clause, row.revision)));
+  const about = (clause) => {
+    const rows = matrix.rows.filter((row) => row.clauses.includes(clause.clause) && (row.spec !== spec || holds(clause, row.revision)));
+    // A sentence that binds clients has no other cases than theirs.
+    return rows.some((row) => !row.client) ? rows.filter((row) => !row.client) : rows.filter((row) => !libraryOf(row.client).witness);
+  };
   const kept = sentences.filter((clause) => holds(clause, a) && holds(clause, b)).length;
   const found = changesOf(matrix, cellsOfRevisions(matrix, spec, a, b, on));
   const how = {
@@ -185,7 +189,7 @@ function clauseLink(clause) {
 /** Of each case on one release, its cell about the one revision and that about the other. */
 function cellsOfRevisions(matrix, spec, a, b, on) {
   const pairs = new Map();
-  for (const row of matrix.rows) {
+  for (const row of matrix.serverRows) {
     if (row.spec !== spec || (row.revision !== a && row.revision !== b)) continue;
     if (!pairs.has(row.twin)) pairs.set(row.twin, [null, null]);
     pairs.get(row.twin)[row.revision === a ? 0 : 1] = matrix.cell(row, on);

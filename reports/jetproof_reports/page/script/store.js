@@ -85,6 +85,12 @@ class Matrix {
     return claim === null || claim === row.revision;
   }
 
+  /** Whether a library was played on a release. */
+  plays(client, column) {
+    this.played ||= new Set(this.clientRows.flatMap((row) => this.columns.filter((on) => this.verdict(row, on)).map((on) => `${on.index} ${row.client}`)));
+    return this.played.has(`${column.index} ${client}`);
+  }
+
   locate(cell) {
     return cell;
   }

@@ -1,0 +1,49 @@
+"""Client libraries in a report: who they are, and which revision of a text they are held to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jetproof_reports.page.plain import Plain, Tables, pairs, rows_of, text
+
+WITNESS = "reference"
+"""The client that stands apart: it shows what a server does to a client that keeps to the text."""
+
+
+def is_witness(client: str) -> bool:
+    """Whether a client is the reference client, in whatever version."""
+    return client.partition("@")[0] == WITNESS
+
+
+def libraries_of(tables: Tables) -> dict[str, Plain]:
+    """By name, as they introduced themselves in the newest run that played them."""
+    found: dict[str, Plain] = {}
+    for run in sorted(rows_of(tables, "runs"), key=lambda run: text(run.get("started_at"))):
+        for one in run.get("libraries") or ():
+            found[text(one["name"])] = {
+                "parts": text(one.get("parts")),
+                "runtime": text(one.get("runtime")),
+                "claims": dict(pairs(one.get("claims"))),
+            }
+    return found
+
+
+def laws_of(tables: Tables) -> dict[str, int]:
+    """The revision of each specification that is in force."""
+    return {
+        text(row.get("spec")): int(row["revision"])
+        for row in rows_of(tables, "revisions")
+        if row.get("in_force")
+    }
+
+
+def claimed(
+    libraries: Mapping[str, Plain], laws: Mapping[str, int], client: str, spec: str
+) -> int | None:
+    """The revision that a library is held to: the one it claims, else the text in force.
+
+    None where no run says what it claims."""
+    if client not in libraries:
+        return None
+    found = libraries[client]["claims"].get(spec, laws.get(spec))
+    return None if found is None else int(found)
