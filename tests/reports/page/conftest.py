@@ -12,7 +12,7 @@ import pytest
 
 from jetproof_reports import page
 
-from . import samples, variants
+from . import libraries, samples, variants
 
 FLAGS = (
     "--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -113,6 +113,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         "most": lambda: samples.tables(1500, 32),
         "several": variants.several,
         "hostile": variants.hostile,
+        "libraries": libraries.libraries,
+        "hostile libraries": libraries.hostile,
         "bare": lambda: {"matrix": samples.tables(3, 8)["matrix"]},
         "empty": lambda: {"matrix": []},
     }

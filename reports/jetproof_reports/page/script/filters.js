@@ -99,6 +99,12 @@ function releasesBox(onchange) {
   return box;
 }
 
+/** Filters that a small screen shows on request. */
+function foldedFields(...fields) {
+  const folded = matchMedia("(max-width: 720px)").matches;
+  return h("details", { class: "more", open: !folded }, h("summary", {}, "Filters"), h("div", { class: "fields" }, fields));
+}
+
 /** The matrix's bar; `onchange` is called after the address says what was asked for. */
 function filterBar(matrix, onchange) {
   const set = (name) => (value) => {
@@ -137,9 +143,7 @@ function filterBar(matrix, onchange) {
     labelled("between", releaseChoice(matrix, "a", a, set("a"))),
     labelled("and", releaseChoice(matrix, "b", b, set("b"))),
   );
-  const fields = h(
-    "div",
-    { class: "fields" },
+  const fields = foldedFields(
     labelled("Text", searchBox(onchange, "case, clause, reason…"), "wide"),
     labelled("Clause", clause),
     labelled("Releases", releasesBox(onchange)),
@@ -148,12 +152,11 @@ function filterBar(matrix, onchange) {
     compare,
     h("datalist", { id: "clauses" }, matrix.head.clauses.map((value) => h("option", { value }))),
   );
-  const folded = matchMedia("(max-width: 720px)").matches;
   return h(
     "form",
     { class: "bar", role: "search", "aria-label": "Filters", onsubmit: (event) => event.preventDefault() },
     verdictChips(matrix, onchange),
-    h("details", { class: "more", open: !folded }, h("summary", {}, "Filters"), fields),
+    fields,
   );
 }
 

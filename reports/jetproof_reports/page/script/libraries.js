@@ -154,9 +154,7 @@ function libraryBar(matrix, libraries, onchange) {
     { class: "bar", role: "search", "aria-label": "Filters", onsubmit: (event) => event.preventDefault() },
     libraryTabs(""),
     verdictChips(matrix, onchange, matrix.head.client_counts, matrix.head.witness_counts, "by the reference client"),
-    h(
-      "div",
-      { class: "fields" },
+    foldedFields(
       labelled("Text", searchBox(onchange, "case, clause, reason…"), "wide"),
       labelled("Clause", clause),
       libraryControls(libraries, onchange),
