@@ -61,7 +61,7 @@ def badge(document: Mapping[str, Any]) -> Plain:
 
 def _judged(head: Plain) -> Counter[str]:
     """Cells by verdict that count: those of releases, and of libraries by what they claim."""
-    counts = Counter(head["counts"])
+    counts: Counter[str] = Counter(head["counts"])
     for mine in head["gate_counts"].values():
         counts.update(mine)
     return counts
