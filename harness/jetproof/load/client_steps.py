@@ -63,7 +63,7 @@ class ClientStepReader(ServerStepReader):
             if known is not None and name not in known:
                 told = choices(name, known)
                 self.mistake((*here, name), f"unknown parameter {name!r} of {op}; {told}")
-            parameters[name] = self.value((*here, name), value)
+            parameters[name] = self._parameter((*here, name), name, value)
         later = as_text(body.get("later"))
         within = seconds(body["within"]) if "within" in body else None
         if later is not None:
@@ -84,6 +84,17 @@ class ClientStepReader(ServerStepReader):
             within=within,
             demanded="demanded" in body,
         )
+
+    def _parameter(self, keys: Keys, name: str, raw: object) -> Value:
+        """A value to pass on; payloads may also be given as bytes, which need not be text."""
+        if name == "data" and isinstance(raw, Mapping) and set(raw) == {"hex"}:
+            try:
+                return bytes.fromhex(str(raw["hex"])).decode("utf-8", "surrogateescape")
+            except ValueError:
+                self.mistake(
+                    (*keys, "hex"), f"hex must be bytes such as '00ff', not {raw['hex']!r}"
+                )
+        return self.value(keys, raw)
 
     def _answered(self, keys: Keys, raw: Raw, address: str) -> Step:
         here, body = (*keys, "answered"), as_map(raw["answered"])
