@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from jetproof.engine.ack_subjects import sequence_of
 from jetproof.engine.client_laws import handed_over, outstanding, refilled
+from jetproof.engine.delivery_laws import subscribed_first
 from jetproof.engine.ingest_laws import channels, paced, pings
 from jetproof.engine.judge import Finding, Seen
 from jetproof.engine.play import Play
@@ -190,5 +191,6 @@ _LAWS: Mapping[str, Callable[[Play, Mapping[str, object]], list[Finding]]] = {
     "channels": channels,
     "paced": paced,
     "pings": pings,
+    "subscribed_first": subscribed_first,
 }
 assert _LAWS.keys() == LAWS.keys(), "every declared law has a body, and none has no declaration"

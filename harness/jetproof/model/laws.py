@@ -98,4 +98,11 @@ LAWS: Mapping[str, LawSpec] = {
         frozenset(),
         for_clients=True,
     ),
+    "subscribed_first": LawSpec(
+        "A client library has subscribed to the delivery subject of every consumer before it "
+        "creates it.",
+        {},
+        frozenset(),
+        for_clients=True,
+    ),
 }
