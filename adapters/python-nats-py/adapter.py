@@ -202,7 +202,7 @@ class Adapter:
 
     async def object_put(self, of, name, data=""):
         info = await self._named[of].put(name, decoded(data))
-        return {"info": given(size=info.size and str(info.size))}
+        return {"info": {} if info.size is None else {"size": str(info.size)}}
 
     async def object_get(self, of, name):
         return {"data": encoded((await self._named[of].get(name)).data)}
