@@ -23,7 +23,18 @@ async def a_publish_is_a_request(bench: Bench) -> None:
     assert (await bench.refused("publish", subject="nobody.listens"))["status"] == 503
 
 
-@notices()
+@notices("answers-taken-in-turn")
+async def an_answer_that_comes_twice_answers_once(bench: Bench) -> None:
+    await bench.make_stream()
+    twice = {"answers": "publish", "nth": 1}
+    bench.tap.add_rules([{"on": twice, "do": "duplicate"}])
+    for seq in (1, 2, 3):
+        told = await bench.call("publish", subject=f"{bench.stream}.a")
+        assert told["ack"]["seq"] == seq
+        await bench.settled()
+
+
+@notices("no-answer-taken-for-an-ack")
 async def a_lost_pub_ack_is_a_timeout(bench: Bench) -> None:
     await bench.make_stream()
     bench.tap.add_rules([{"on": {"answers": "publish"}, "do": "drop"}])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from jetproof.engine.delivery_laws import unheard
+
 from .bench import Bench, notices
 
 
@@ -20,7 +22,10 @@ def bodies(bench: Bench) -> list[Any]:
     return [json.loads(frame.payload) if frame.payload else None for frame in frames]
 
 
-@notices("guards-every-read")
+@notices(
+    "guards-every-read sequence-off-by-one last-asked-for-as-next next-asked-for-as-last"
+    " appended-subject-with-a-payload statuses-taken-for-messages"
+)
 async def one_message(bench: Bench) -> None:
     stream = await begin(bench)
     by_seq = await bench.call("direct.get", stream=stream, seq=2)
@@ -54,7 +59,17 @@ async def a_guarded_read_that_is_refused(bench: Bench) -> None:
     assert (error["status"], error["description"]) == (412, "Min Last Sequence")
 
 
-@notices("message-get-unguarded")
+@notices("empty-messages-taken-for-none payloads-read-as-answers")
+async def messages_that_look_like_something_else(bench: Bench) -> None:
+    stream = await begin(bench)
+    odd = [b"", b'{"error": {"code": 404, "err_code": 10037, "description": "not found"}}']
+    for payload in odd:
+        await bench.raw.request(f"{stream}.odd", payload)
+    got = [await bench.call("direct.get", stream=stream, seq=seq) for seq in (7, 8)]
+    assert [one["message"]["data"].encode() for one in got] == odd
+
+
+@notices("message-get-unguarded message-get-loses-the-code")
 async def message_get(bench: Bench) -> None:
     stream = await begin(bench)
     got = await bench.call("message.get", stream=stream, seq=2)
@@ -75,14 +90,36 @@ async def an_answer_that_is_lost(bench: Bench) -> None:
     assert (await bench.refused("direct.get", stream=stream, seq=1))["type"] == "Timeout"
 
 
-@notices()
+@notices("batches-never-time-out")
+async def a_batch_without_an_answer(bench: Bench) -> None:
+    stream = await begin(bench)
+    answers = {"from": "server", "answers": {"subject": "$JS.API.DIRECT.GET.>"}}
+    bench.tap.add_rules([{"on": answers, "do": "drop"}])
+    batch = await bench.call("direct.batch", stream=stream, batch=4)
+    assert batch["error"]["type"] == "Timeout"
+
+
+@notices("batch-errors-untold")
 async def a_stream_without_direct_get(bench: Bench) -> None:
     await bench.make_stream(1)
     error = await bench.refused("direct.get", stream=bench.stream, seq=1)
     assert error["status"] == 503
+    batch = await bench.call("direct.batch", stream=bench.stream, batch=4)
+    assert batch["error"]["status"] == 503
 
 
-@notices("batch-without-its-number batch-without-a-start batch-with-two-starts")
+@notices("end-of-a-batch-unknown")
+async def a_batch_ends_with_its_marker(bench: Bench) -> None:
+    stream = await begin(bench)
+    batch = await bench.call("direct.batch", stream=stream, batch=9)
+    assert len(batch["messages"]) == 6
+    assert "error" not in batch
+
+
+@notices(
+    "batch-without-its-number batch-without-a-start batch-with-two-starts batch-without-a-subject"
+    " start-time-dropped max-bytes-dropped"
+)
 async def batches(bench: Bench) -> None:
     stream = await begin(bench)
     batch = await bench.call("direct.batch", stream=stream, batch=4)
@@ -91,11 +128,11 @@ async def batches(bench: Bench) -> None:
     part = await bench.call("direct.batch", stream=stream, batch=4, seq=2, next_by_subject=only)
     assert [message["seq"] for message in part["messages"]] == [2, 5]
     time = "2020-01-01T00:00:00Z"
-    await bench.call("direct.batch", stream=stream, batch=1, start_time=time)
+    await bench.call("direct.batch", stream=stream, batch=1, start_time=time, max_bytes=99)
     assert bodies(bench) == [
         {"batch": 4, "seq": 1, "next_by_subj": ">"},
         {"batch": 4, "seq": 2, "next_by_subj": only},
-        {"batch": 1, "start_time": time, "next_by_subj": ">"},
+        {"batch": 1, "max_bytes": 99, "start_time": time, "next_by_subj": ">"},
     ]
     none = await bench.call("direct.batch", stream=stream, batch=4, next_by_subject="none")
     assert none["messages"] == []
@@ -116,6 +153,17 @@ async def several_subjects_page_by_page(bench: Bench) -> None:
     assert [message["seq"] for message in paged["messages"]] == [4, 5, 6]
     last = bodies(bench)[-1]
     assert (last["seq"], last["up_to_seq"]) == (6, 6)
+
+
+@notices("only-the-first-subject point-in-time-dropped subjects-without-a-number page-starts-over")
+async def several_subjects_as_they_were(bench: Bench) -> None:
+    stream = await begin(bench)
+    subjects = [f"{stream}.a", f"{stream}.b", f"{stream}.c"]
+    asked = {"stream": stream, "subjects": subjects}
+    early = await bench.call("direct.multi", **asked, batch=2, up_to_seq=3)
+    assert [message["seq"] for message in early["messages"]] == [1, 2]
+    later = await bench.call("direct.multi", **asked, batch=2, seq=3, up_to_seq=3)
+    assert [message["seq"] for message in later["messages"]] == [3]
 
 
 @notices("old-server-unnoticed")
@@ -144,6 +192,13 @@ async def a_consumer_is_created_without_one(bench: Bench) -> None:
     await bench.call("consumer.create", **{"as": "d"}, stream=stream, config=config)
     (sent,) = bench.sent("$JS.API.CONSUMER.CREATE.")
     assert json.loads(sent.payload)["config"] == config
+
+
+@notices("consumer-before-its-subscription")
+async def whoever_makes_a_consumer_that_delivers_has_subscribed(bench: Bench) -> None:
+    stream = await begin(bench)
+    await bench.call("ordered.get", **{"as": "o"}, stream=stream)
+    assert not unheard(event.frame for event in bench.frames if event.sender == "client")
 
 
 @notices("ordered-guard-dropped")

@@ -62,13 +62,16 @@ async def deletes_are_messages(bench: Bench) -> None:
     ]
 
 
-@notices("create-minds-deleted-keys create-reads-unguarded read-guard-dropped")
+@notices("create-minds-deleted-keys create-reads-unguarded read-guard-dropped create-ends-in-a-put")
 async def a_deleted_key_is_created_anew(bench: Bench) -> None:
     await bucket(bench)
     await bench.call("kv.put", of="b", key="k", data="1")
     await bench.call("kv.delete", of="b", key="k")
     assert await bench.call("kv.create", of="b", key="k", data="5") == {"revision": 3}
     assert bodies(bench) == [{"min_last_seq": 2}]
+    last = bench.sent(f"$KV.{bench.stream}.k")[-1]
+    assert last.headers is not None
+    assert last.headers.get("Nats-Expected-Last-Subject-Sequence") == "2"
 
 
 @notices("create-needs-the-number")

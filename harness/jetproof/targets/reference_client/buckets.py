@@ -59,9 +59,7 @@ class Bucket:
     ) -> Entry | None:
         """The entry, or None if there is none or it was deleted."""
         entry = await self._entry(key, revision=revision, minimum=minimum)
-        if entry is None or entry.operation == "put":
-            return entry
-        return entry if self._wrong("deleted-keys-shown") else None
+        return None if entry is None or entry.operation != "put" else entry
 
     async def put(self, key: str, data: bytes) -> int:
         return await self._store(key, data)
@@ -90,6 +88,8 @@ class Bucket:
                 err_code=refused.err_code,
                 description=refused.description,
             )
+        if self._wrong("create-ends-in-a-put"):
+            return await self.put(key, data)
         return await self.update(key, data, entry.revision)
 
     async def delete(self, key: str) -> None:
@@ -156,6 +156,8 @@ class Bucket:
 
     def _read(self, key: str, stored: Stored) -> Entry:
         operation = _operation(stored.header("KV-Operation"))
+        if operation == "delete" and self._wrong("deleted-keys-shown"):
+            operation = "put"
         if stored.header("Nats-Rollup") and self._wrong("rollups-taken-for-values"):
             operation = "put"
         return Entry(key, stored.payload, stored.seq, operation)

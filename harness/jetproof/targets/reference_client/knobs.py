@@ -32,5 +32,4 @@ BEYOND: Final[Mapping[str, str]] = {
     "A50-FAST10-019": _AIM,
     "A50-FAST7-015": _AIM,
     "A53-055": _NAMES,
-    "JSM-139": "about push consumers, which this client does not make",
 }

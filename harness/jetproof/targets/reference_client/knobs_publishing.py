@@ -9,6 +9,12 @@ from jetproof.targets.reference_client.knob import Knob, table
 PUBLISHING: Final[tuple[Knob, ...]] = table(
     ("publish-without-reply", "A publish sends and asks for nothing.", "JSM-132"),
     ("publish-error-untold", "An error in the answer to a publish is dropped.", "JSM-132"),
+    ("no-answer-taken-for-an-ack", "A publish without an answer succeeds.", "JSM-132"),
+    (
+        "answers-taken-in-turn",
+        "Whatever comes to the inbox answers the oldest request, or the next.",
+        "JSM-132",
+    ),
     ("msg-id-dropped", "The message id is not sent.", "JSM-133"),
     # Atomic batches
     ("batch-start-without-reply", "The first message has no reply subject.", "A50-ATOMIC-002"),

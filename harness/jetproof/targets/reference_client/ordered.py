@@ -110,6 +110,11 @@ class Ordered:
         info = await create_consumer(self.requests, self.stream, config)
         self.pending = int(info.get("num_pending", 0))
         self._ref = ConsumerRef(self.stream, str(info["name"]))
+        if self.requests.line.conduct.wrong("consumer-before-its-subscription"):
+            inbox = self.requests.line.new_inbox()
+            delivering = {"ack_policy": "none", "deliver_subject": inbox}
+            await create_consumer(self.requests, self.stream, delivering)
+            self.requests.line.subscribe(inbox, lambda msg, at: None)
 
     async def check(self) -> None:
         await consumer_info(self.requests, self.ref)

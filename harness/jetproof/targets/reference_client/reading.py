@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jetproof.targets.reference_client.errors import ClientError, status_error, timed_out
-from jetproof.targets.reference_client.requests import Requests
+from jetproof.targets.reference_client.requests import Requests, answer_document
 from jetproof.targets.reference_client.values import digits, encoded, header_pairs
 from jetproof.wire.frames import Msg
 from jetproof.wire.headers import Headers
@@ -83,20 +83,26 @@ class Reads:
         guard = self._guard(min_last_seq)
         if guard and self._wrong("guarded-read-by-message-get"):
             return await self.message(stream, seq=seq, last_by_subject=last_by_subject)
+        if next_by_subject is not None and self._wrong("next-asked-for-as-last"):
+            seq, last_by_subject, next_by_subject = None, next_by_subject, None
+        elif last_by_subject is not None and self._wrong("last-asked-for-as-next"):
+            last_by_subject, next_by_subject = None, last_by_subject
         if last_by_subject is not None:
             subject = f"{_GET}.{stream}.{last_by_subject}"
             body: dict[str, Any] = {**guard}
             if guard and self._wrong("guarded-last-by-body"):
                 subject, body = f"{_GET}.{stream}", {"last_by_subj": last_by_subject, **guard}
+            elif self._wrong("appended-subject-with-a-payload"):
+                body["last_by_subj"] = last_by_subject
         else:
             subject = f"{_GET}.{stream}"
-            asked = {"seq": seq, "next_by_subj": next_by_subject}
-            body = {name: value for name, value in asked.items() if value is not None} | guard
+            asked = {"seq": self._start(seq), "next_by_subj": next_by_subject}
+            body = _given(asked) | guard
         data = json.dumps(body).encode() if body else b""
         answer = await self._requests.request(subject, data)
-        if answer.status is not None:
+        if answer.status is not None and not self._wrong("statuses-taken-for-messages"):
             raise self._status(answer)
-        return Stored.of(answer)
+        return self._stored(answer)
 
     async def message(
         self,
@@ -110,7 +116,12 @@ class Reads:
         asked = {"seq": seq, "last_by_subj": last_by_subject}
         body = {name: value for name, value in asked.items() if value is not None}
         body |= {} if self._wrong("message-get-unguarded") else self._guard(min_last_seq)
-        found = (await self._requests.api(f"STREAM.MSG.GET.{stream}", body))["message"]
+        try:
+            found = (await self._requests.api(f"STREAM.MSG.GET.{stream}", body))["message"]
+        except ClientError as error:
+            if self._wrong("message-get-loses-the-code"):
+                raise ClientError("Error", error.text) from None
+            raise
         block = found.get("hdrs")
         return Stored(
             stream,
@@ -141,13 +152,17 @@ class Reads:
             seq = seq or 1
         if seq == 1 and self._wrong("batch-without-a-start"):
             seq = None
+        if start_time is not None and self._wrong("start-time-dropped"):
+            seq, start_time = 1, None
         asked = {
             "batch": None if self._wrong("batch-without-its-number") else batch,
-            "max_bytes": max_bytes,
-            "seq": seq,
+            "max_bytes": None if self._wrong("max-bytes-dropped") else max_bytes,
+            "seq": self._start(seq),
             "start_time": start_time,
             "next_by_subj": next_by_subject or ">",
         }
+        if self._wrong("batch-without-a-subject"):
+            del asked["next_by_subj"]
         gathered = Gathered()
         await self._page(stream, _given(asked) | self._guard(min_last_seq), gathered)
         return gathered
@@ -165,11 +180,15 @@ class Reads:
         min_last_seq: int | None = None,
     ) -> Gathered:
         """The last message of each subject; page by page unless the caller wants one batch."""
+        if self._wrong("only-the-first-subject"):
+            subjects = subjects[:1] if len(subjects) > 1 else [f"{stream}.none"]
+        if self._wrong("point-in-time-dropped"):
+            up_to_seq = up_to_time = None
         asked = {
             "multi_last": list(subjects),
-            "batch": batch,
+            "batch": None if self._wrong("subjects-without-a-number") else batch,
             "max_bytes": max_bytes,
-            "seq": seq,
+            "seq": None if self._wrong("page-starts-over") else seq,
             "up_to_seq": up_to_seq,
             "up_to_time": up_to_time,
         }
@@ -177,7 +196,9 @@ class Reads:
         gathered = Gathered()
         while True:
             end = await self._page(stream, body, gathered)
-            if end is None or batch is not None or self._wrong("paging-stops-early"):
+            if end is None or batch is not None:
+                return gathered
+            if "seq" in body and self._wrong("paging-stops-early"):
                 return gathered
             if not _header_number(end, "Nats-Num-Pending"):
                 return gathered
@@ -191,6 +212,9 @@ class Reads:
     async def _page(self, stream: str, body: Mapping[str, Any], gathered: Gathered) -> Msg | None:
         """One request and what comes of it; returns the end marker, unless it ended otherwise."""
         line = self._line
+        patience = line.endpoint.timeout
+        if self._wrong("batches-never-time-out"):
+            patience = 3600.0
         arrived: asyncio.Queue[Msg] = asyncio.Queue()
         await line.until_connected(line.endpoint.timeout)
         inbox = line.new_inbox()
@@ -198,22 +222,25 @@ class Reads:
         try:
             line.publish(f"{_GET}.{stream}", json.dumps(body).encode(), reply=inbox)
             while True:
-                async with asyncio.timeout(line.endpoint.timeout):
+                async with asyncio.timeout(patience):
                     msg = await arrived.get()
-                if msg.status == 204:
+                if msg.status == 204 and not self._wrong("end-of-a-batch-unknown"):
                     return msg
                 if msg.status is not None:
-                    gathered.error = self._status(msg)
+                    if not self._wrong("batch-errors-untold"):
+                        gathered.error = self._status(msg)
                     return None
-                pending = _header_number(msg, "Nats-Num-Pending")
-                if pending is None and not self._wrong("old-server-unnoticed"):
+                if _header_number(msg, "Nats-Num-Pending") is None:
+                    if self._wrong("old-server-unnoticed"):
+                        gathered.messages.append(Stored.of(msg))
+                        return None
                     gathered.error = ClientError(
                         "BatchUnsupported", "the server does not know batches of direct get"
                     )
                     return None
-                gathered.messages.append(Stored.of(msg))
+                gathered.messages.append(self._stored(msg))
         except TimeoutError:
-            gathered.error = timed_out("direct get", line.endpoint.timeout)
+            gathered.error = timed_out("direct get", patience)
             return None
         except ClientError as error:
             gathered.error = error
@@ -225,6 +252,18 @@ class Reads:
         if min_last_seq is None:
             return {"min_last_seq": 1} if self._wrong("guards-every-read") else {}
         return {} if self._wrong("read-guard-dropped") else {"min_last_seq": min_last_seq}
+
+    def _start(self, seq: int | None) -> int | None:
+        return seq + 1 if seq is not None and self._wrong("sequence-off-by-one") else seq
+
+    def _stored(self, msg: Msg) -> Stored:
+        if not msg.payload and self._wrong("empty-messages-taken-for-none"):
+            raise ClientError("NotFound", "an empty message")
+        if msg.payload[:1] == b"{" and self._wrong("payloads-read-as-answers"):
+            answer_document(msg)
+        if msg.status is not None:
+            return Stored("", "", 0, "", msg.payload, msg.headers)
+        return Stored.of(msg)
 
     def _status(self, msg: Msg) -> ClientError:
         status, description = msg.status, msg.description

@@ -24,6 +24,7 @@ class Requests:
         self._subscription: Subscription | None = None
         self._waiting: dict[str, asyncio.Future[Msg]] = {}
         self._last = 0
+        self._spare: list[Msg] = []
 
     def reply_subject(self) -> tuple[str, asyncio.Future[Msg]]:
         """A fresh reply subject below the common inbox, and its first answer."""
@@ -35,6 +36,8 @@ class Requests:
         answer: asyncio.Future[Msg] = asyncio.get_running_loop().create_future()
         self._waiting[reply] = answer
         answer.add_done_callback(lambda _: self._waiting.pop(reply, None))
+        if self._spare:
+            answer.set_result(self._spare.pop(0))
         return reply, answer
 
     async def request(
@@ -68,6 +71,10 @@ class Requests:
 
     def _answered(self, msg: Msg, at: float) -> None:
         answer = self._waiting.get(msg.subject)
+        if self.line.conduct.wrong("answers-taken-in-turn"):
+            answer = next(iter(self._waiting.values()), None)
+            if answer is None or answer.done():
+                self._spare.append(msg)
         if answer is not None and not answer.done():
             answer.set_result(msg)
 
