@@ -100,7 +100,7 @@ async def long_ones_have_heartbeats(bench: Bench) -> None:
     assert {pull["batch"] for pull in bench.pulls()} == {1}
 
 
-@notices("fetch-survives-status fetch-errors-untold")
+@notices("fetch-survives-status fetch-errors-untold get-makes-the-consumer")
 async def a_consumer_that_is_gone_is_an_error(bench: Bench) -> None:
     await ready(bench, 0)
     await bench.api(f"$JS.API.CONSUMER.DELETE.{bench.stream}.c")
@@ -132,7 +132,9 @@ async def nothing_there(bench: Bench) -> None:
     assert none["type"] == "InvalidOption"
 
 
-@notices("nak-sent-as-ack progress-sent-as-ack term-sent-as-ack double-ack-without-reply")
+@notices(
+    "ack-never-sent nak-sent-as-ack progress-sent-as-ack term-sent-as-ack double-ack-without-reply"
+)
 async def acknowledgements(bench: Bench) -> None:
     await ready(bench, 6)
     fetched = await bench.call("fetch", of="c", max_messages=6, expires_ms=3000)

@@ -110,7 +110,12 @@ async def get_consumer(requests: Requests, ref: ConsumerRef) -> None:
     if requests.line.conduct.wrong("look-up-asks-for-the-stream"):
         await requests.api(f"STREAM.INFO.{ref.stream}")
         return
-    info = await consumer_info(requests, ref)
+    try:
+        info = await consumer_info(requests, ref)
+    except ClientError:
+        if not requests.line.conduct.wrong("get-makes-the-consumer"):
+            raise
+        info = await _create(requests, ref.stream, ref.name, {"name": ref.name})
     if info.get("config", {}).get("deliver_subject"):
         raise ClientError("PushConsumer", f"{ref.name} is a push consumer")
     wrong = requests.line.conduct.wrong
@@ -170,6 +175,8 @@ async def acknowledge(
     line = requests.line
     if kind in ("nak", "progress", "term") and line.conduct.wrong(f"{kind}-sent-as-ack"):
         body = b"+ACK"
+    if kind == "ack" and line.conduct.wrong("ack-never-sent"):
+        return
     if kind != "double":
         if not line.connected and line.conduct.wrong("ack-lost-while-disconnected"):
             return

@@ -146,6 +146,8 @@ class _Fetch:
         if self._heartbeat is not None:
             self._heartbeat.heard(self._loop.time())
         if is_heartbeat(msg):
+            if self._conduct.wrong("heartbeats-handed-over"):
+                self._fetched.deliveries.append(Delivery.of(msg))
             return
         if is_status(msg):
             self._ended(msg)

@@ -10,6 +10,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     # The consumer
     ("consume-creates-the-consumer", "Consume sends CONSUMER.CREATE.", "A37-001"),
     ("get-changes-the-consumer", "Looking a consumer up updates its description.", "A37-001"),
+    ("get-makes-the-consumer", "A consumer that is not there is made.", "A37-001"),
     ("makes-a-push-consumer", "Consumers are created with a delivery subject.", "A37-058"),
     (
         "look-up-asks-for-the-stream",
@@ -135,7 +136,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     ("messages-unheard", "Messages do not restart the timer.", "A37-047"),
     # Reconnects
     ("disconnect-untold", "The loss of the connection is not told.", "A37-050"),
-    ("reconnect-untold", "The return of the connection is not told.", "A37-050"),
+    ("reconnect-untold", "The return of the connection is not told.", "A37-050 A37-244"),
     (
         "timer-runs-while-disconnected",
         "The heartbeat timer runs on without a connection.",
@@ -152,7 +153,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
         "A37-084 A37-086 A37-087",
     ),
     ("pulls-while-disconnected", "Pull requests are made and kept while cut off.", "A37-077"),
-    ("no-pull-after-reconnect", "No pull request follows a reconnect.", "A37-004 A37-052"),
+    ("no-pull-after-reconnect", "No pull request follows a reconnect.", "A37-052"),
     ("no-info-after-reconnect", "The consumer is not asked for.", "A37-051", "adr-37@0"),
     (
         "missing-consumer-survived",

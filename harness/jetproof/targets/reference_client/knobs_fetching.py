@@ -10,7 +10,7 @@ FETCHING: Final[tuple[Knob, ...]] = table(
     ("fetch-is-missing", "There is no fetch.", "A37-003 A37-090"),
     ("fetch-waits-for-expiry", "A full fetch waits until its request expires.", "A37-010"),
     ("fetch-outlives-expiry", "The end of the request does not end the fetch.", "A37-011 A37-075"),
-    ("fetch-refills", "A fetch sends its request twice.", "A37-012"),
+    ("fetch-refills", "A fetch sends its request twice.", "A37-012 A37-242"),
     ("fetch-end-untold", "A fetch never returns.", "A37-013"),
     ("fetch-leaves-its-subscription", "The inbox of a fetch stays subscribed.", "A37-242"),
     (
@@ -58,6 +58,7 @@ FETCHING: Final[tuple[Knob, ...]] = table(
     ),
     ("next-asks-for-ten", "A next asks for ten messages.", "A37-060 A37-094 A37-253"),
     ("next-pulls-early", "A pull request is sent with the look-up.", "A37-001 A37-060"),
+    ("ack-never-sent", "An ack is not sent.", "JSM-130"),
     ("nak-sent-as-ack", "A nak is sent as an ack.", "JSM-130 JSM-223"),
     ("progress-sent-as-ack", "A sign of progress is sent as an ack.", "JSM-130"),
     ("term-sent-as-ack", "A term is sent as an ack.", "JSM-130 JSM-223"),
