@@ -11,6 +11,7 @@ from jetproof.engine.client_pool import Lease
 from jetproof.engine.client_side import ClientSide, NotSupported, answer_seen
 from jetproof.engine.exchange import Following, judged, several
 from jetproof.engine.judge import Seen, merge, summary
+from jetproof.engine.nodes import is_role, node_of
 from jetproof.engine.play import LATE, CannotGoOn, Play
 from jetproof.errors import JetproofError, TooSlow
 from jetproof.model import client as steps
@@ -30,7 +31,9 @@ SLOW_CONNECT = 1.0  # libraries give up after two seconds or more
 @contextlib.asynccontextmanager
 async def behind_a_tap(play: Play, lease: Lease) -> AsyncIterator[None]:
     """Gives the case a library: an adapter, and a tap of its own before the server."""
-    host, port = play.session.reached_at(play.case.given.client.node)
+    node = play.case.given.client.node
+    # What a node is to the stream is known once there is one: `connect` asks.
+    host, port = play.session.reached_at(None if is_role(node) else node)
     async with Tap(host, port, on_frame=lambda event: client.saw(event)) as tap:
         tap.know(play.env)
         client = ClientSide(lease.adapter, tap, play.transcript)
@@ -60,6 +63,8 @@ async def _watch_for_stalls(client: ClientSide) -> None:
 async def connect(play: Play) -> None:
     """Connects the library through the tap, as the case says."""
     given = play.case.given.client
+    if given.node is not None and is_role(given.node):
+        side(play).tap.upstream = play.session.reached_at(await node_of(play, given.node))
     if given.connected:
         parameters = {"url": side(play).tap.url, **who(play)}
         parameters.update({name: render(value, play.env) for name, value in given.connect.items()})

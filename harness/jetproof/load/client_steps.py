@@ -45,7 +45,10 @@ class ClientStepReader(ServerStepReader):
                 known = choices(name, model.OPERATIONS["connect"])
                 self.mistake(place, f"unknown parameter {name!r} of connect; {known}")
             given[name] = self.value(place, value)
-        return ClientGiven(given, connected=connect is not False, node=as_text(body.get("node")))
+        node = as_text(body.get("node"))
+        if node is not None and self._given is not None:
+            self._check_node((*keys, "node"), node)
+        return ClientGiven(given, connected=connect is not False, node=node)
 
     # -- calls ----------------------------------------------------------------------------------
 
