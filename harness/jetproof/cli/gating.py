@@ -98,7 +98,9 @@ async def execute(args: argparse.Namespace) -> int:
         console.say(line)
     code = _exit_code(record, counts, bool(fan.failures), interrupts)
     if args.json:
-        told = document.build(results=str(folder.folder), code=code)
+        told = document.build(
+            results=str(folder.folder), code=code, more=lambda cell: {"counts": counts(cell)}
+        )
         write_json({**told, "libraries": introduced})
     return code
 

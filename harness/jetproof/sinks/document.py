@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from jetproof.events import Event
-from jetproof.model.verdict import exit_code
+from jetproof.model.verdict import Cell, exit_code
 from jetproof.results.rows import SCHEMA, Row, cell_row, value_text
 from jetproof.sinks.record import EXPLAINED, Outcome, Record
 from jetproof.sinks.targets import target_rows
@@ -21,8 +23,14 @@ class Document:
     def close(self) -> None:
         """Nothing is held."""
 
-    def build(self, *, results: str | None, code: int | None = None) -> Row:
-        """The document; `code` overrides what the verdicts alone would give."""
+    def build(
+        self,
+        *,
+        results: str | None,
+        code: int | None = None,
+        more: Callable[[Cell], Row] | None = None,
+    ) -> Row:
+        """The document; `code` overrides what the verdicts alone would give, `more` adds to cells."""
         record = self._record
         started, finished, slowest = record.started, record.finished, record.slowest
         return {
@@ -31,7 +39,10 @@ class Document:
             "started_at": started.started_at if started else None,
             "targets": target_rows(record, started.targets if started else ()),
             "verdicts": {verdict.value: count for verdict, count in record.verdicts.items()},
-            "cells": [_cell(started.run if started else "", row) for row in record.outcomes],
+            "cells": [
+                _cell(started.run if started else "", row) | (more(row.cell) if more else {})
+                for row in record.outcomes
+            ],
             "wall_ms": round(finished.wall_ms, 3) if finished else None,
             "slowest_case_ms": round(slowest.ms, 3) if slowest else 0.0,
             "time_factor": started.time_factor if started else None,
