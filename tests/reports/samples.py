@@ -261,11 +261,12 @@ def write_run(
     started_at: str = "2026-11-16T12:00:00.000Z",
     clauses: Sequence[Clause] | None = None,
     finish: bool = True,
+    libraries: Sequence[dict[str, object]] = (),
 ) -> Path:
     """A run folder with these cells, as `jetproof run` leaves it."""
     law = tuple(make_clause(name) for name in CLAUSES) if clauses is None else tuple(clauses)
     targets = tuple(dict.fromkeys(outcome.cell.target for outcome in outcomes))
-    with RunFolder.create(folder) as sink:
+    with RunFolder.create(folder, libraries=libraries) as sink:
         sink.handle(
             RunStarted(
                 run=run,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jetproof.model.verdict import Verdict
-from jetproof_reports.page.libraries import is_witness
+from jetproof_reports.page.libraries import claimed, is_witness
 from jetproof_reports.page.plain import Plain
 from jetproof_reports.page.views import REFERENCE
 
@@ -189,13 +189,21 @@ def _alarms(head: Plain) -> Iterator[tuple[str, str, str, str]]:
                 continue
             if names[letter] in _ALARMS and place in releases:
                 case, client = head["rows"]["case"][row], head["rows"]["client"][row]
-                if client and is_witness(client):
+                if client and not _is_held_to(head, row):
                     number += 1
                     continue
                 name = _name(head["columns"][place])
                 reason = head["reasons"][head["cells"]["reason"][number]]
                 yield case, names[letter], reason, f"{client} on {name}" if client else name
             number += 1
+
+
+def _is_held_to(head: Plain, row: int) -> bool:
+    """Whether a library answers for what this row was judged by."""
+    rows = head["rows"]
+    client, spec = rows["client"][row], rows["spec"][row]
+    claim = claimed(head["libraries"], head["laws"], client, spec)
+    return not is_witness(client) and claim in (None, rows["revision"][row])
 
 
 def _grouped(

@@ -71,7 +71,7 @@ class Grid {
     this.headRow.replaceChildren(
       corner,
       ...columns.map((column, place) => {
-        const codes = rows.map((row) => this.matrix.verdict(row, column)?.code);
+        const codes = rows.map((row) => this.codeOf(row, column));
         const errors = codes.filter((code) => code === "e").length;
         const fails = codes.filter((code) => code === "f" || code === "s").length;
         const told = this.headTold(column, `${fails ? plural(fails, "case fails", "cases fail") : "nothing fails"}${errors ? `, ${errors} without a verdict` : ""}`);
@@ -115,6 +115,11 @@ class Grid {
     const kind = this.chosen.changed.get(row);
     if (kind) tags.push(kind.replaceAll("-", " "));
     return tags;
+  }
+
+  /** The verdict of a cell as it counts in a head and a group. */
+  codeOf(row, column) {
+    return this.matrix.verdict(row, column)?.code;
   }
 
   /** What a cell is marked with besides its verdict: a class, and words for it. */
@@ -236,7 +241,7 @@ class Grid {
 
   /** In a group's line: how many cells of a release alarm; of a closed group its worst verdict. */
   drawTally(line, column, place, at, closed) {
-    const codes = line.rows.map((row) => this.matrix.verdict(row, column)?.code).filter(Boolean);
+    const codes = line.rows.map((row) => this.codeOf(row, column)).filter(Boolean);
     const alarms = codes.filter((code) => ALARMS.includes(code)).length;
     const worst = WORST_FIRST.find((code) => codes.includes(code));
     const shown = alarms || closed ? this.matrix.byCode.get(worst) : null;

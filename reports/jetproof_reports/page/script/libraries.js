@@ -219,12 +219,18 @@ function libraryPositionsView(matrix, libraries, tables) {
       const different = shown.filter((one) => one.differ).length;
       place.replaceChildren(
         h("p", { class: "hint" }, `${plural(shown.length, "question")}, on ${different} of which libraries differ.`),
-        longTable(["Question", ...clients], shown, (one) => positionRow(one, clients, known), "library-positions", new Set()),
+        longTable(["Question", ...clients.map(clientHead)], shown, (one) => positionRow(one, clients, known), "library-positions", new Set()),
       );
       return shown.length;
     },
     { tabs: libraryTabs("positions") },
   );
+}
+
+/** A library's name that breaks before its version. */
+function clientHead(client) {
+  const { library, version } = libraryOf(client);
+  return version ? [library, h("wbr"), `@${version}`] : [library];
 }
 
 function positionRow(one, clients, known) {
@@ -394,6 +400,12 @@ class LibraryGrid extends Grid {
 
   tagsOf(row) {
     return row.topology === "single" ? [] : [row.topology];
+  }
+
+  /** A library answers for what it claims. */
+  codeOf(row, column) {
+    const of = this.matrix.rowAt(row, column);
+    return of && this.matrix.matrix.claimed(of) ? super.codeOf(row, column) : undefined;
   }
 
   markOf(row, column) {
