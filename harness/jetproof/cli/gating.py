@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,10 +41,10 @@ async def execute(args: argparse.Namespace) -> int:
     chosen = select_cases(library, selection, for_clients=True)
     cases = [item.case for item in chosen.items if _asked_for(item.case.spec, args.specs)]
     factor = time_factor()
-    libraries = [
-        await meet(spec, args.ledger, library, factor) for spec in named(args.clients, args.all)
-    ]
-    witness = await meet(parse_client(REFERENCE), None, library, factor)
+    *libraries, witness = await asyncio.gather(
+        *(meet(spec, args.ledger, library, factor) for spec in named(args.clients, args.all)),
+        meet(parse_client(REFERENCE), None, library, factor),
+    )
     targets = await resolve(args.servers or _DEFAULT_TARGETS)
     items = [item for one in libraries for item in client_items(library, cases, one.plan)]
     plan = make_plan(library, Selected(tuple(items), chosen.partial), targets, skip=frozenset())

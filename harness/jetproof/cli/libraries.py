@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -117,10 +118,10 @@ async def pools(
 ) -> AsyncIterator[Mapping[str, ClientPool]]:
     """Adapters of every library, for as long as the context lasts."""
     async with AsyncExitStack() as stack:
-        ready = {}
+        ready, starting = {}, asyncio.Semaphore(os.cpu_count() or 1)
         for one in libraries:
             if one.client is not None:
-                pool = ClientPool(partial(_started, one.client, factor), at_once)
+                pool = ClientPool(partial(_started, one.client, factor), at_once, starting)
                 ready[one.plan.name] = await stack.enter_async_context(pool)
         yield ready
 

@@ -34,12 +34,17 @@ class Lease:
 class ClientPool:
     """So many adapter processes at once, each with one case at a time.
 
-    A process that a case left in order serves the next one; any other is ended with its case.
+    A process that a case left in order serves the next one; any other is ended with its case. Few
+    are started at a time (`starting`, which pools can share): a machine that does nothing but start
+    processes is of no use to those that are there.
     """
 
-    def __init__(self, start: Start, at_once: int = AT_ONCE) -> None:
+    def __init__(
+        self, start: Start, at_once: int = AT_ONCE, starting: asyncio.Semaphore | None = None
+    ) -> None:
         self._start = start
         self._places = asyncio.Semaphore(at_once)
+        self._starting = starting or asyncio.Semaphore(at_once)
         self._idle: list[tuple[Adapter, AsyncExitStack]] = []
 
     async def __aenter__(self) -> Self:
@@ -58,7 +63,7 @@ class ClientPool:
     async def taken(self) -> AsyncIterator[Lease]:
         """An adapter for the length of one case."""
         async with self._places:
-            adapter, stack = self._idle.pop() if self._idle else await self._started()
+            adapter, stack = await self._ready()
             lease = Lease(adapter)
             try:
                 yield lease
@@ -67,6 +72,13 @@ class ClientPool:
                     self._idle.append((adapter, stack))
                 else:
                     await stack.aclose()
+
+    async def _ready(self) -> tuple[Adapter, AsyncExitStack]:
+        """One that another case is done with, were it while this one waits for a start."""
+        if self._idle:
+            return self._idle.pop()
+        async with self._starting:
+            return self._idle.pop() if self._idle else await self._started()
 
     async def _started(self) -> tuple[Adapter, AsyncExitStack]:
         stack = AsyncExitStack()

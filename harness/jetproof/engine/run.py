@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shlex
 import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from jetproof.engine import again
 from jetproof.engine.client_steps import behind_a_tap
 from jetproof.engine.identity import fresh_run_id, fresh_token, now, run_prefix
 from jetproof.engine.judge import Rules
@@ -97,7 +99,7 @@ class _Run:
         await self._groups(self.plan.groups)
         # A machine too slow or too busy for a case among hundreds may do for it alone.
         self.last = True
-        for group in self.again:
+        for group in again.together(self.again):
             await self._groups([group])
         self._judge_schemas()
         ended = RunFinished(
@@ -210,10 +212,11 @@ class _Run:
     async def _play_items(
         self, group: Group, session: Session, played: set[tuple[str, int]]
     ) -> None:
-        places = asyncio.Semaphore(self.options.cases_at_once)
+        places = asyncio.Semaphore(again.AT_ONCE if self.last else self.options.cases_at_once)
 
         async def one(item: Item) -> None:
-            async with places:
+            # Cases of a library wait for one of its adapters, and not for each other.
+            async with contextlib.nullcontext() if item.client and not self.last else places:
                 if self.stop.reason is None:
                     await self._play_item(group, item, session)
                     played.add((item.case.id, item.revision))
@@ -225,8 +228,6 @@ class _Run:
 
     async def _play_item(self, group: Group, item: Item, session: Session) -> None:
         case = item.case
-        self.emit(CaseStarted(case.id, group.target.name))
-        started_at = now()
         rules = Rules(
             group.target.version,
             case.spec,
@@ -237,7 +238,10 @@ class _Run:
         watch = self.watches[group.target.name]
         token = fresh_token(self.options.run)
         play = Play(case, session, rules, token, schema_watch=watch.see)
-        outcome = await (play_case(play) if item.client is None else self._with_library(item, play))
+        if item.client is None:
+            outcome = await self._begun(group, play)
+        else:
+            outcome = await self._with_library(group, item, play)
         if outcome.disturbed and not self.last and not session.dead:
             self.emit(Notice(f"{case.id} @{group.target.name} is played again: {outcome.error}"))
             self.again.append(replace(group, items=(item,)))
@@ -252,7 +256,7 @@ class _Run:
         cell = replace(
             cell,
             ms=outcome.ms,
-            started_at=started_at,
+            started_at=play.transcript.started_at,
             position=dict(outcome.positions),
             server_log=log,
         )
@@ -260,7 +264,13 @@ class _Run:
             self.seen[case.id, item.revision, group.target.name] = ruling.verdict
         self.finished(CaseFinished(cell, outcome.checks, outcome.frames))
 
-    async def _with_library(self, item: Item, play: Play) -> Outcome:
+    async def _begun(self, group: Group, play: Play) -> Outcome:
+        """Plays a case that has all that it waited for: its time begins now."""
+        self.emit(CaseStarted(play.case.id, group.target.name))
+        play.transcript.begin()
+        return await play_case(play)
+
+    async def _with_library(self, group: Group, item: Item, play: Play) -> Outcome:
         """Plays a case with a client library, behind a tap of its own."""
         assert item.client is not None
         if item.client.broken is not None:
@@ -270,7 +280,7 @@ class _Run:
                 self.options.libraries[item.client.name].taken() as lease,
                 behind_a_tap(play, lease),
             ):
-                return await play_case(play)
+                return await self._begun(group, play)
         except AdapterFault as fault:
             return Outcome((), (), {}, 0.0, fault.message)
 

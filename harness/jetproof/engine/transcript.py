@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import IO, overload
 
+from jetproof.engine.identity import now
 from jetproof.model.verdict import FrameRecord
 from jetproof.wire import Headers, Msg, Pub
 
@@ -86,9 +87,13 @@ class Transcript:
     """Collects frames while a case runs; times are milliseconds since its start."""
 
     def __init__(self) -> None:
-        self.started = time.monotonic()
+        self.begin()
         self.frames = Frames()
         self.step = ""
+
+    def begin(self) -> None:
+        """The case starts now: what it waited for before is none of its time."""
+        self.started, self.started_at = time.monotonic(), now()
 
     def ms(self, at: float | None = None) -> float:
         return round(((at if at is not None else time.monotonic()) - self.started) * 1000, 3)

@@ -12,10 +12,9 @@ import os
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 MARK = "JETPROOF_ADAPTER"
-_PROC = Path("/proc")
+_PROC = "/proc"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -39,7 +38,7 @@ def memory_of(pid: int, *, children: bool = True) -> int:
             continue
         seen.add(one)
         with contextlib.suppress(OSError, ValueError, IndexError):
-            total += int((_PROC / str(one) / "statm").read_bytes().split()[1]) * _PAGE
+            total += int(_told(one, "statm").split()[1]) * _PAGE
         if children:
             waiting += _children(one)
     return total
@@ -74,12 +73,12 @@ def _pids() -> Iterator[int]:
 
 def _belongs(pid: int, session: int, mark: str) -> bool:
     try:
-        stat = (_PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
+        stat = _told(pid, "stat").rpartition(b")")[2].split()
         if stat[0] in (b"Z", b"X"):
             return False
         if int(stat[3]) == session:
             return True
-        environment = (_PROC / str(pid) / "environ").read_bytes()
+        environment = _told(pid, "environ")
     except (OSError, ValueError, IndexError):
         return False
     return f"{MARK}={mark}".encode() in environment.split(b"\0")
@@ -88,15 +87,19 @@ def _belongs(pid: int, session: int, mark: str) -> bool:
 def _children(pid: int) -> list[int]:
     found: list[int] = []
     with contextlib.suppress(OSError, ValueError):
-        for thread in os.listdir(_PROC / str(pid) / "task"):
-            listed = (_PROC / str(pid) / "task" / thread / "children").read_bytes()
-            found += map(int, listed.split())
+        for thread in os.listdir(f"{_PROC}/{pid}/task"):
+            found += map(int, _told(pid, f"task/{thread}/children").split())
     return found
+
+
+def _told(pid: int, what: str) -> bytes:
+    with open(f"{_PROC}/{pid}/{what}", "rb", buffering=0) as file:
+        return file.read()
 
 
 def _command(pid: int) -> str:
     with contextlib.suppress(OSError):
-        words = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+        words = _told(pid, "cmdline").split(b"\0")
         text = b" ".join(words).decode("utf-8", "replace").strip()
         if text:
             return text[:120]
