@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import signal
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
@@ -89,6 +90,8 @@ async def attended(
     It is left early, and quietly, by whoever interrupts twice.
     """
     ticker = asyncio.create_task(_ticking(tick)) if tick else None
+    # Looking for garbage among all cases takes a third of a second, in which no frame passes a tap.
+    gc.freeze()
     try:
         with own_run() as owner:
             async with interrupts.heard():
@@ -98,6 +101,7 @@ async def attended(
                     if interrupts.signal is None:
                         raise
     finally:
+        gc.unfreeze()
         if ticker is not None:
             ticker.cancel()
             with contextlib.suppress(asyncio.CancelledError):
