@@ -53,9 +53,8 @@ def _entries() -> Entries:
 
 def _read(path: Path, key: str) -> Entries:
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    entries, client = document[key], document.get("client")
     return {
-        (document.get("client"), str(entry["id"])): {
-            word: " ".join(str(entry[word]).split()) for word in WORDS
-        }
-        for entry in document[key]
+        (client, str(entry["id"])): {word: " ".join(str(entry[word]).split()) for word in WORDS}
+        for entry in entries
     }

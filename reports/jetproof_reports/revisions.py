@@ -47,13 +47,13 @@ def _rows() -> Iterator[dict[str, Any]]:
         try:
             # Only the head is wanted, and reading thousands of lines of clauses takes seconds.
             head = yaml.safe_load(path.read_text(encoding="utf-8").partition(_CLAUSES)[0])
-            law = int(head["revision"])
-            yield from [_row(str(head["spec"]), entry, law) for entry in head["revisions"]]
+            spec, law = str(head["spec"]), head.get("revision")
+            yield from [_row(spec, entry, law) for entry in head["revisions"]]
         except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError):
             continue
 
 
-def _row(spec: str, entry: dict[str, Any], law: int) -> dict[str, Any]:
+def _row(spec: str, entry: dict[str, Any], law: object) -> dict[str, Any]:
     level = entry.get("api_level")
     return {
         "spec": spec,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Rows = list[dict[str, Any]]
+TAPPED = b'{"error":{"err_code":10999}}'
 ONLY_REFERENCE, NOBODY = "S-REFERENCE", "S-NOBODY"
 
 
@@ -29,6 +30,15 @@ def on_reference(case: str) -> CaseFinished:
     return replace(outcome, cell=replace(cell, clauses=(*cell.clauses, ONLY_REFERENCE)))
 
 
+def by_client(case: str, client: str) -> CaseFinished:
+    outcome = played(case, "2.14.0", random.Random(8))
+    named = ONLY_REFERENCE if client.startswith("reference@") else "S-CLIENT"
+    cell = replace(outcome.cell, client=client, clauses=(*outcome.cell.clauses, named))
+    answer = outcome.frames[-1]
+    tapped = replace(answer, connection="client", note="made by rule", payload=TAPPED)
+    return replace(outcome, cell=cell, frames=(*outcome.frames, tapped))
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -36,6 +46,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *every_case(1),
         on_reference("steady"),
         on_reference("repaired"),
+        by_client("repaired", "go:lib@1.0.0"),
+        by_client("repaired", "reference@0.1.0"),
         schema_cell("2.12.0", 7),
         schema_cell("2.14.0", 5, broken=2),
     ]
@@ -93,6 +105,7 @@ def test_error_codes(tables: dict[str, Rows], plain: Coverage) -> None:
         row["err_code"]: (row["count"], row["cases"]) for row in tables["coverage_errors"]
     }
     assert any(seen.reference for seen in plain.codes.values())
+    assert 10999 not in plain.codes
 
 
 def test_schemas(tables: dict[str, Rows], plain: Coverage) -> None:

@@ -14,6 +14,7 @@ from jetproof_reports import revisions as module
 
 HEAD = """\
 spec: demo
+revision: 1
 revisions:
   - {revision: 0, note: A draft}
   - {revision: 1, date: "2026-01-02", server: 2.14.0, api_level: 4, note: "Two\\n  lines"}
@@ -46,9 +47,9 @@ def test_a_broken_catalogue_takes_only_its_own_words(
     monkeypatch.setattr(module, "suites_dir", lambda: tmp_path)
     assert module.revisions().to_pylist() == [
         {"spec": "demo", "revision": 0, "date": None, "server": None, "api_level": None,
-         "note": "A draft"},
+         "note": "A draft", "in_force": False},
         {"spec": "demo", "revision": 1, "date": "2026-01-02", "server": "2.14.0", "api_level": 4,
-         "note": "Two lines"},
+         "note": "Two lines", "in_force": True},
     ]  # fmt: skip
 
 

@@ -80,6 +80,8 @@ def normalised(frames: DataFrame) -> DataFrame:
     ).withColumn("payload", _bounded(F.col("payload")))
     for key in _STORED:
         named = _opened(named, key)
+    # First, as an inbox that a library made up may look like one of the harness.
+    named = _of_clients(named)
     plain = named.withColumns(
         {
             **{
@@ -89,7 +91,6 @@ def normalised(frames: DataFrame) -> DataFrame:
             "note": F.regexp_replace(_plain(F.col("note")), *_NODE),
         }
     )
-    plain = _of_clients(plain)
     for condition, pattern, instead in _JSON:
         replaced = F.regexp_replace("payload", pattern, instead)
         wanted = F.col("payload").contains(condition)
@@ -102,7 +103,7 @@ def by_library(connection: str = "connection") -> Column:
     return F.coalesce(F.col(connection).isin(CLIENT, ADAPTER, TAP), F.lit(False))
 
 
-def _of_clients(plain: DataFrame) -> DataFrame:
+def _of_clients(frames: DataFrame) -> DataFrame:
     def named(text: Column) -> Column:
         for pattern, instead in _OF_CLIENTS:
             text = F.regexp_replace(text, pattern, instead)
@@ -116,7 +117,7 @@ def _of_clients(plain: DataFrame) -> DataFrame:
         name: F.when(by_library(), named(F.col(name))).otherwise(F.col(name)) for name in names
     }
     headers = F.when(by_library(), F.transform("headers", header)).otherwise(F.col("headers"))
-    return plain.withColumns({**changed, "headers": headers})
+    return frames.withColumns({**changed, "headers": headers})
 
 
 def _bounded(text: Column) -> Column:

@@ -61,8 +61,6 @@ def libraries(cases: tuple[str, ...] = (LOST, KNOWN, OPEN, AGREED, CLAIMED)) -> 
         | {"note": "", "in_force": number == LAW}
         for number in (0, 1, 3)
     ]
-    for row in made["coverage"]:
-        row["clients"] = []
     made["coverage"].append(_question())
     for cell in cells:
         _behind(made, cell)

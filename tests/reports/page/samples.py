@@ -157,8 +157,8 @@ def _cell(case: Case, release: int, server: str, number: int) -> Row:
         "run_id": RUN, "cell_no": number, "cell": f"{case.id} {axes}", "case": case.id,
         "suite": case.suite, "spec": case.spec, "spec_revision": case.revision, "server": server,
         "release_key": release_key(server), "provider": "embedded", "topology": case.topology,
-        "configuration": "default", "target": server, "client": None, "attempt": 1,
-        "verdict": verdict, "reason": reason,
+        "configuration": "default", "target": server, "client": None, "library": None,
+        "client_key": None, "attempt": 1, "verdict": verdict, "reason": reason,
         "ms": 0.0 if behaviour < 0 else 20 + (case.number * 37 + release * 11) % 900 / 7,
         "started_at": "2026-01-02T03:04:06.000Z", "clauses": list(case.clauses),
         "position": {"reply": ["empty", "error 10176", "silence"][behaviour % 3]}
@@ -199,7 +199,7 @@ def _add(made: Tables, case: Case, release: int, cell: Row, shown: set[str]) -> 
             made["latency"].append(
                 {
                     "measure": measure, "case": case.id, "step": step, "server": cell["server"],
-                    "n": 3, "p50": base / 3, "p90": base / 2, "p99": float(base),
+                    "client": None, "n": 3, "p50": base / 3, "p90": base / 2, "p99": float(base),
                     "max": base * 1.5, "exact": True,
                 }
             )  # fmt: skip
@@ -220,7 +220,7 @@ def _add(made: Tables, case: Case, release: int, cell: Row, shown: set[str]) -> 
 
 def _frames(cell: Row, lines: list[Row]) -> list[Row]:
     """The frames of a failing cell as they were, with ids and times."""
-    keys = ("run_id", "cell_no", "case", "server")
+    keys = ("run_id", "cell_no", "case", "server", "client")
     names = ("connection", "op", "subject", "reply", "status", "description", "note", "step")
     return [
         {key: cell[key] for key in keys}
@@ -284,6 +284,7 @@ def _changes(before: Row, cell: Row) -> list[Row]:
     keys = ("case", "spec_revision", "topology", "client", "provider", "release_key")
     shared = {name: cell[name] for name in keys}
     shared |= {"from_server": before["server"], "to_server": cell["server"]}
+    shared |= {"from_client": None, "to_client": None}
     return [
         shared | {"what": what, "from_value": str(before[what]), "to_value": str(cell[what])}
         for what in ("verdict", "position", "fingerprint")
@@ -306,7 +307,7 @@ def _run(servers: list[str], cells: int) -> Row:
         "platform": "Linux", "cores": 2, "time_factor": 1.0, "suite_hash": "0123456789abcdef",
         "partial": "", "interrupted": False, "wall_ms": 300_000.0, "targets": servers,
         "command": "jetproof matrix", "folder": "run", "cells": cells, "checks": cells * 4,
-        "frames": cells * 20, "clauses": 180, "schema_version": 1, "source": "",
+        "frames": cells * 20, "clauses": 180, "schema_version": 1, "source": "", "libraries": [],
     }  # fmt: skip
 
 
@@ -327,7 +328,7 @@ def trends_of(cells: list[Row]) -> list[Row]:
     return [
         {
             "run_id": run, "started_at": started, "spec": spec, "server": server,
-            "provider": "embedded", "verdict": verdict, "cells": count,
+            "provider": "embedded", "client": None, "verdict": verdict, "cells": count,
         }
         for run, started, part in runs
         for (spec, server, verdict), count in sorted(
@@ -357,7 +358,7 @@ def _seen(cases: list[Case], servers: list[str], cells: list[Row]) -> Tables:
             "text": f"When a message has the header of sentence {place}, the server says so.",
             "applies_from": "2.12.0", "revision_from": 1, "revision_to": None, "replaces": None,
             "cases": sorted(case.id for case in by_clause.get(clause, [])),
-            "servers_run": len(servers) if clause in by_clause else 0,
+            "servers_run": len(servers) if clause in by_clause else 0, "clients": [],
             "verdicts": dict(verdicts.get(clause, {})), "covered": clause in by_clause,
             "reference": place % 17 == 5,
         }
@@ -389,7 +390,8 @@ def _seen(cases: list[Case], servers: list[str], cells: list[Row]) -> Tables:
         "positions": list(positions.values()),
         "deviations": [
             {
-                "deviation": "a50-example", "cases": sorted({cell["case"] for cell in known}),
+                "deviation": "a50-example", "library": None, "clients": [],
+                "cases": sorted({cell["case"] for cell in known}),
                 "servers": [name for name in servers if any(c["server"] == name for c in known)],
                 "clauses": ["A50-000"], "reason": "a50-example: It counts from the opening.",
                 "text": "A batch is abandoned after ten seconds without a message.",

@@ -233,6 +233,7 @@ def test_trends_come_back_run_by_run() -> None:
             "spec": trends["specs"][spec],
             "server": trends["servers"][server],
             "provider": "embedded",
+            "client": None,
             "verdict": trends["verdicts"][verdict],
             "cells": cells,
         }

@@ -10,7 +10,7 @@ import pytest
 from jetproof_reports import page
 from jetproof_reports.page.summary import NAMED, escaped
 
-from . import samples, variants
+from . import libraries, samples, variants
 
 FEW = samples.tables(57, 8)
 
@@ -117,3 +117,47 @@ def test_the_reference_layer_is_told_apart_and_counts_for_nothing() -> None:
     assert "What fails" not in text
     assert not [line for line in text.splitlines() if line.startswith("| ") and "refer" in line]
     assert page.badge(document)["message"] == f"{len(rows)} conform"
+
+
+def test_libraries_are_counted_by_what_they_claim() -> None:
+    document = page.document(libraries.libraries())
+    text = page.summary_markdown(document)
+    assert "57 cases on 8 releases, 5 cases for 4 libraries" in text
+    lines = {line.split(" | ")[0].strip("| "): line for line in text.splitlines()}
+    row = lines[escaped(libraries.PY)]
+    names = [cell.split()[-1] for cell in lines["Library"].strip("| ").split(" | ")[1:-1]]
+    counts = dict(zip(names, row.strip("| ").split(" | ")[1:], strict=False))
+    assert counts == {"pass": "4", "fail": "2", "known": "·", "position": "4", "n/a": "·"}
+    assert "adr-37 revision 3" in row
+    assert escaped(libraries.WITNESS) not in text
+    assert "the reference client: 6 pass, 4 position." in text
+    assert "2 more by the text in force, which the library does not claim." in text
+
+
+def test_failures_of_libraries_are_named_with_them() -> None:
+    text = summary(libraries.libraries())
+    (line,) = [line for line in text.splitlines() if escaped(libraries.LOST) in line]
+    assert all(escaped(f"{libraries.PY} on {server}") in line for server in libraries.SERVERS)
+    assert f"| a37-known | {escaped(libraries.GO)} |" in text
+
+
+def test_what_a_library_does_not_claim_fails_nobody() -> None:
+    made = libraries.libraries((libraries.CLAIMED,))
+    rows = [row for row in made["matrix"] if row["client"]]
+    for row in rows:
+        row["verdict"] = "fail" if row["client"] in (libraries.JS, libraries.WITNESS) else "pass"
+    document = page.document({**made, "matrix": rows, "cells": rows})
+    assert "nothing fails" in page.summary_markdown(document)
+    assert page.badge(document)["message"] == "3 libraries: 6 conform"
+
+
+def test_releases_are_told_as_without_libraries() -> None:
+    alone, both = summary(FEW).splitlines(), summary(libraries.libraries()).splitlines()
+    releases = [line for line in alone if line.startswith(("| 2.", "| Release"))]
+    assert releases == [line for line in both if line.startswith(("| 2.", "| Release"))]
+
+
+def test_hostile_words_of_a_library_stay_one_line_of_plain_text() -> None:
+    text = summary(libraries.hostile())
+    assert "<" not in text
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e\u2066\u2028\udcff]", text)
