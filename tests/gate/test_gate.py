@@ -9,10 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.gate.conftest import CLOSES, COMMITS, WRONG, Gate, script
 
 from jetproof.data import fixtures_dir
 from jetproof.results import read_run
+
+from .conftest import CLOSES, COMMITS, WRONG, Gate, script
 
 LEDGER = """\
 client: ./my-adapter

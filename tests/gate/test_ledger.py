@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.gate.conftest import WRONG, Gate
 
 from jetproof.cli import main
 from jetproof.data import fixtures_dir
+
+from .conftest import WRONG, Gate
 
 CASE = "adr-50/client/atomic::only-the-last-message-commits"
 OTHER = "adr-50/client/atomic::the-first-message-is-a-request"
