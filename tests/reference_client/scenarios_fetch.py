@@ -6,6 +6,7 @@ import asyncio
 import json
 
 from jetproof.wire.frames import Sub, Unsub
+from jetproof.wire.headers import Headers
 
 from .bench import Bench, notices
 
@@ -64,6 +65,17 @@ async def missing_heartbeats_end_it(bench: Bench) -> None:
     bench.tap.add_rules([{"on": {"from": "server", "status": 100}, "do": "drop"}])
     fetched = await bench.call("fetch", of="c", max_messages=5, expires_ms=9000, heartbeat_ms=200)
     assert fetched["error"]["type"] == "MissedHeartbeat"
+
+
+@notices("fetch-deaf-after-a-heartbeat heartbeats-handed-over fetch-drops-headers")
+async def heartbeats_are_passed_over(bench: Bench) -> None:
+    await ready(bench, 0)
+    asked = {"max_messages": 2, "expires_ms": 1500, "heartbeat_ms": 500}
+    later = asyncio.create_task(bench.call("fetch", of="c", **asked))
+    await bench.until(lambda: any(getattr(e.frame, "status", None) == 100 for e in bench.frames))
+    await bench.raw.request(f"{bench.stream}.a", b"x", Headers([("Kind", "a")]))
+    (message,) = (await later)["messages"]
+    assert message["headers"] == [["Kind", "a"]]
 
 
 @notices("fetch-bytes-refused fetch-max-bytes-dropped max-bytes-without-batch")

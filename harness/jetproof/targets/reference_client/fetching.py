@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from jetproof.targets.reference_client.conduct import Conduct
@@ -77,6 +77,7 @@ class _Fetch:
         self._loop = asyncio.get_running_loop()
         self._over: asyncio.Future[None] = self._loop.create_future()
         self._heartbeat: Heartbeat | None = None
+        self._beaten = False
 
     async def run(self, ref: ConsumerRef) -> Fetched:
         line, settings, wrong = self._line, self._settings, self._conduct.wrong
@@ -146,12 +147,17 @@ class _Fetch:
         if self._heartbeat is not None:
             self._heartbeat.heard(self._loop.time())
         if is_heartbeat(msg):
+            self._beaten = True
             if self._conduct.wrong("heartbeats-handed-over"):
                 self._fetched.deliveries.append(Delivery.of(msg))
             return
         if is_status(msg):
             self._ended(msg)
             return
+        if self._beaten and self._conduct.wrong("fetch-deaf-after-a-heartbeat"):
+            return
+        if msg.headers is not None and self._conduct.wrong("fetch-drops-headers"):
+            msg = replace(msg, headers=None)
         delivery = Delivery.of(msg)
         if not self._accept(delivery):
             self._end(ClientError(GAP, "a message is missing"))

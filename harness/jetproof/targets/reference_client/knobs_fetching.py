@@ -13,6 +13,8 @@ FETCHING: Final[tuple[Knob, ...]] = table(
     ("fetch-refills", "A fetch sends its request twice.", "A37-012 A37-242"),
     ("fetch-end-untold", "A fetch never returns.", "A37-013"),
     ("fetch-leaves-its-subscription", "The inbox of a fetch stays subscribed.", "A37-242"),
+    ("fetch-deaf-after-a-heartbeat", "What follows a heartbeat is dropped.", "A37-261"),
+    ("fetch-drops-headers", "Messages of a fetch come without headers.", "A37-261"),
     (
         "fetch-without-expires",
         "The request has no expires.",
