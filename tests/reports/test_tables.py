@@ -272,5 +272,5 @@ def test_percentiles_of_histograms_are_within_one_percent_of_a_sample(
         assert row["p99"] == pytest.approx(exact["max"], rel=0.0101)
     # Groups beyond a size are taken from the histograms.
     nothing = hist.sparkSession.createDataFrame([], "measure string, case string, step string, "
-                                                "server string, ms double")  # fmt: skip
+                                                "server string, client string, ms double")  # fmt: skip
     assert latency(nothing, hist, exact_rows=0).count() == len(rows)
