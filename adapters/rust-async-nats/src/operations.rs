@@ -67,6 +67,10 @@ pub fn check(op: &str, p: &Params) -> Result<(), Failure> {
     if let Some(name) = p.0.keys().find(|name| !known(name)) {
         return unsupported(format!("{name} of {op}"));
     }
+    let below = |value: &Value| value.as_i64().is_some_and(|number| number < 0);
+    if let Some((name, _)) = p.0.iter().find(|(_, value)| op != "connect" && below(value)) {
+        return unsupported(format!("{name} of {op} below 0: the library has no signs there"));
+    }
     for message in p.messages() {
         if let Some(name) = message.0.keys().find(|name| !sent(name)) {
             return unsupported(format!("{name} of a message of {op}"));

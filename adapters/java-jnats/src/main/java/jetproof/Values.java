@@ -163,7 +163,7 @@ final class Values {
         .with("data", message.getData())
         .with("headers", message.getHeaders())
         .with("stream", message.getStream())
-        .with("seq", message.getSeq())
+        .with("seq", message.getSeq() < 0 ? null : message.getSeq()) // -1: it was not told
         .with("time", message.getTime());
   }
 
