@@ -146,10 +146,12 @@ class Reads:
         """Up to so many messages from a start on: a sequence, or a time, and not both."""
         if batch is None or batch < 1:
             raise ClientError("InvalidOption", f"a batch is above 0, not {batch}")
-        if seq is not None and start_time is not None:
-            raise ClientError("InvalidOption", "a batch starts at seq or at start_time")
-        if (seq is None and start_time is None) or self._wrong("batch-with-two-starts"):
+        if start_time is not None and self._wrong("batch-with-two-starts"):
             seq = seq or 1
+        elif seq is not None and start_time is not None:
+            raise ClientError("InvalidOption", "a batch starts at seq or at start_time")
+        elif seq is None and start_time is None:
+            seq = 1
         if seq == 1 and self._wrong("batch-without-a-start"):
             seq = None
         if start_time is not None and self._wrong("start-time-dropped"):
