@@ -114,6 +114,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         "several": variants.several,
         "hostile": variants.hostile,
         "libraries": libraries.libraries,
+        "many libraries": libraries.many,
         "hostile libraries": libraries.hostile,
         "bare": lambda: {"matrix": samples.tables(3, 8)["matrix"]},
         "empty": lambda: {"matrix": []},

@@ -62,8 +62,9 @@ def libraries(cases: tuple[str, ...] = (LOST, KNOWN, OPEN, AGREED, CLAIMED)) -> 
         for number in (0, 1, 3)
     ]
     made["coverage"].append(_question())
+    shown: set[str] = set()
     for cell in cells:
-        _behind(made, cell)
+        _behind(made, cell, shown)
     known = [cell for cell in cells if cell["deviation"]]
     made["deviations"].append(
         {
@@ -80,6 +81,11 @@ def libraries(cases: tuple[str, ...] = (LOST, KNOWN, OPEN, AGREED, CLAIMED)) -> 
         for name, value in cell["position"].items()
     ]
     return made
+
+
+def many() -> Tables:
+    """What a gate of all libraries may grow to."""
+    return libraries(tuple(f"{SUITE}::case-{number:03}" for number in range(500)))
 
 
 def hostile() -> Tables:
@@ -161,12 +167,13 @@ def _question() -> Row:
     }  # fmt: skip
 
 
-def _behind(made: Tables, cell: Row) -> None:
+def _behind(made: Tables, cell: Row, shown: set[str]) -> None:
     """Transcript, expectations that did not hold, and frames of one cell."""
     if cell["fingerprint"] is None:
         return
     lines = transcript(cell["verdict"])
-    first = not any(row["fingerprint"] == cell["fingerprint"] for row in made["fingerprints"])
+    first = cell["fingerprint"] not in shown
+    shown.add(cell["fingerprint"])
     keys = ("case", "topology", "client", "server", "release_key", "provider", "spec_revision",
             "case_hash", "fingerprint", "runs", "stable")  # fmt: skip
     made["fingerprints"].append(

@@ -10,6 +10,7 @@ from urllib.parse import quote_plus
 import pytest
 
 from jetproof_reports import page as report
+from jetproof_reports.page.render import SIZE_LIMIT
 
 from . import libraries as sample
 from . import variants
@@ -63,6 +64,16 @@ def test_cells_have_the_verdicts_of_their_library(shown: Shown, files: Files) ->
             place = cell(page, row["case"], row["client"], row["server"])
             told = place.get_attribute("aria-label").split(": ")[1].split(",")[0]
             assert told == row["verdict"]
+
+
+def test_500_cases_are_painted_and_only_those_in_sight_are_drawn(
+    shown: Shown, files: Files
+) -> None:
+    page = shown().open(files("many libraries"), "view=libraries")
+    page.wait_for_function("performance.getEntriesByName('jetproof-painted').length")
+    assert page.locator("#found").inner_text().startswith("500 of 500 cases")
+    assert 10 < page.locator(".row.case").count() < 80
+    assert files("many libraries").stat().st_size < SIZE_LIMIT
 
 
 def test_what_a_library_does_not_claim_is_marked(shown: Shown, files: Files) -> None:

@@ -94,10 +94,6 @@ class LibraryMatrix {
   haystack(row) {
     return row.of.map((of) => this.matrix.haystack(of)).join("\n");
   }
-
-  cells() {
-    return this.rows.flatMap((row) => this.columns.map((column) => this.cell(row, column)).filter(Boolean));
-  }
 }
 
 function keyOf(client, column) {
