@@ -10,7 +10,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from jetproof.cli import main
+from jetproof.cli.libraries import LEDGER
 from jetproof.data import fixtures_dir
+from jetproof.load.client_ledger import read_ledger
+from jetproof.load.library import load_library
+from jetproof.targets.clients.spec import known_adapters
 
 from .conftest import WRONG, Gate
 
@@ -80,3 +84,12 @@ def test_a_run_without_the_library_is_a_mistake(
     gate(CASE, "--client", library(), "--out", "run")
     assert main(["ledger", "run", "--client", "python:nats-py"]) == 2
     assert "has no cells of python:nats-py" in capsys.readouterr().err
+
+
+def test_every_ledger_beside_an_adapter_can_be_read() -> None:
+    library = load_library()
+    for adapter in known_adapters().values():
+        file = adapter.folder / LEDGER
+        ledger = read_ledger(file, library)
+        assert ledger.library == adapter.name, file
+        assert all(len(entry.deviation.does.split()) > 3 for entry in ledger.entries), file
