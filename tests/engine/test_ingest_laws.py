@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-from jetproof.engine.ingest_laws import channels, paced, pings, token
+from jetproof.engine.ingest_laws import channels, numbered, paced, pings, token
 from jetproof.model.matcher import parse_matcher
 from jetproof.wire.frames import Connect, Frame, Msg, Pub, Sub, Unsub
+from jetproof.wire.headers import Headers
 
 INBOX = "_INBOX.x.id"
 
@@ -79,6 +80,21 @@ def test_pings() -> None:
     assert law(pings, sent(1, 0), sent(2), sent(1, 4)) == {"sequence": "1 where 2 was sent"}
     assert law(pings, sent(1, 0), sent(2), sent(3, 4)) == {"sequence": "3 where 2 was sent"}
     assert law(pings, sent(1, 0), count=parse_matcher({"gte": 1})) == {"count": 0}
+
+
+def member(sequence: object, batch: str = "b") -> Pub:
+    headers = Headers([("Nats-Batch-Id", batch), ("Nats-Batch-Sequence", str(sequence))])
+    return Pub("s.a", headers=headers)
+
+
+def test_numbered() -> None:
+    assert law(numbered, member(1), member(1, "c"), member(2), member(2, "c")) == {}
+    assert law(numbered, sent(1, 0), sent(2), sent(2, 4), sent(3, 2)) == {}
+    assert law(numbered, member(0)) == {"sequence": "0 after none"}
+    assert law(numbered, member(1), member(3)) == {"sequence": "3 after 1"}
+    assert law(numbered, sent(1, 0), sent(1)) == {"sequence": "1 after 1"}
+    others = (Pub("s"), Pub("s", headers=Headers([("A", "b")])), member("x"))
+    assert law(numbered, *others, count=parse_matcher(0)) == {}
 
 
 def test_channels() -> None:

@@ -1,5 +1,6 @@
-"""Laws over the frames of a client library that ingests fast, as ADR-50 has it since revision 10.
+"""Laws over the frames of a client library that publishes batches, atomic ones and fast ingest.
 
+Fast ingest is that of ADR-50 since revision 10.
 What a message says of itself stands in its reply subject, and what the server answers goes to a
 subject below the same inbox:
 
@@ -97,6 +98,36 @@ def pings(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
         *_counted(play, arguments, count, "pings"),
         Finding("sequence", not wrong, words, wrong[0] if wrong else None),
     ]
+
+
+def numbered(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
+    """Of each batch, atomic or fast, every message has the number after the one before it."""
+    last: dict[str, int] = {}
+    count, wrong = 0, []
+    for frame in _exchange(play):
+        if not isinstance(frame, Pub) or (said := _number(frame)) is None:
+            continue
+        batch, sequence = said
+        count += 1
+        if sequence != last.get(batch, 0) + 1:
+            wrong.append(f"{sequence} after {last.get(batch, 'none')}")
+        last[batch] = sequence
+    return [
+        *_counted(play, arguments, count, "messages"),
+        Finding("sequence", not wrong, "1, 2, 3 and so on", wrong[0] if wrong else None),
+    ]
+
+
+def _number(frame: Pub) -> tuple[str, int] | None:
+    """Which batch a message is of, and its number; a ping has none of its own."""
+    if said := token(frame.reply or ""):
+        return None if said.operation == _PING else (said.batch, said.sequence)
+    if frame.headers is None:
+        return None
+    batch, sequence = frame.headers.get("Nats-Batch-Id"), frame.headers.get("Nats-Batch-Sequence")
+    if batch is None or sequence is None or not sequence.isdecimal():
+        return None
+    return batch, int(sequence)
 
 
 def channels(play: Play, arguments: Mapping[str, object]) -> list[Finding]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from jetproof.engine.ack_subjects import sequence_of
 from jetproof.engine.client_laws import handed_over, outstanding, refilled
 from jetproof.engine.delivery_laws import subscribed_first
-from jetproof.engine.ingest_laws import channels, paced, pings
+from jetproof.engine.ingest_laws import channels, numbered, paced, pings
 from jetproof.engine.judge import Finding, Seen
 from jetproof.engine.play import Play
 from jetproof.model.case import Law
@@ -189,6 +189,7 @@ _LAWS: Mapping[str, Callable[[Play, Mapping[str, object]], list[Finding]]] = {
     "refilled": refilled,
     "handed_over": handed_over,
     "channels": channels,
+    "numbered": numbered,
     "paced": paced,
     "pings": pings,
     "subscribed_first": subscribed_first,

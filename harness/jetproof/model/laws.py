@@ -84,6 +84,13 @@ LAWS: Mapping[str, LawSpec] = {
         frozenset(),
         for_clients=True,
     ),
+    "numbered": LawSpec(
+        "The messages of each batch that a client library sends, atomic or fast, have the numbers 1, "
+        "2, 3 and so on, in this order.",
+        {"count": "matcher"},
+        frozenset(),
+        for_clients=True,
+    ),
     "paced": LawSpec(
         "A client library that ingests fast sends no message beyond what the acknowledgements before "
         "it allow, with so many acknowledgements outstanding.",

@@ -27,6 +27,7 @@ MAX_ID: Final = 64
 MAX_MESSAGES: Final = 1000
 RESERVED: Final = ("Nats-Batch-Id", "Nats-Batch-Sequence", "Nats-Batch-Commit")
 """Headers that are the batch's own: a caller who set one could commit early."""
+_CONDITIONS: Final = ("Nats-Expected-Last-Sequence", "Nats-Expected-Last-Msg-Id", "Nats-Msg-Id")
 
 
 class Batch:
@@ -41,8 +42,11 @@ class Batch:
         ack_every: int | None = None,
     ) -> None:
         self._requests = requests
-        self._wrong = requests.line.conduct.wrong
-        self.id = batch_id if batch_id is not None else self._made_up()
+        self.conduct = requests.line.conduct
+        self._wrong = self.conduct.wrong
+        self._connects = requests.line.connects
+        own = batch_id is None or self._wrong("caller-id-ignored")
+        self.id = self._made_up() if own else str(batch_id)
         if (
             batch_id is not None
             and not 1 <= len(batch_id) <= MAX_ID
@@ -75,7 +79,8 @@ class Batch:
             every = self._ack_every is not None and self._sequence % self._ack_every == 0
             if first:
                 return await self._begin(message)
-            if ack or every:
+            asked = (ack or every) and not self._wrong("member-acks-ignored")
+            if asked or self._wrong("every-member-acknowledged"):
                 await self._acknowledged(message)
                 return True
             await self._send(message)
@@ -87,11 +92,16 @@ class Batch:
             await self._check(message)
             return await self._commit(message, "1")
 
-    async def close(self) -> dict[str, Any]:
+    async def close(self) -> dict[str, Any] | None:
         """Ends the batch without a further message."""
         async with self._turn:
             await self._check()
+            if self._sequence and self._wrong("close-gives-up"):
+                self._over = ClientError("BatchDiscarded", "the batch was closed")
+                return None
             if not self._sequence:
+                if self._wrong("empty-batch-ends-quietly"):
+                    return None
                 raise self._failed(ClientError("EmptyBatch", "the batch has no message"))
             return await self._commit(Outgoing(self._last_subject), "eob")
 
@@ -111,13 +121,19 @@ class Batch:
         if self._over is not None and not self._wrong("batch-goes-on-after-its-end"):
             raise ClientError("BatchOver", f"the batch is over: {self._over.text}")
         line = self._requests.line
+        if line.connects > self._connects and self._wrong("reconnects-end-batches"):
+            raise self._failed(ClientError("Disconnected", "the connection was lost"))
         await line.until_connected(line.endpoint.timeout)
         if message is None:
             return
         names = {name for name, _ in message.items}
         for name in RESERVED:
-            if name in names:
+            if name in names and not self._wrong("batch-headers-of-the-caller-sent"):
                 raise invalid(f"the header {name} is the batch's own")
+        if names & set(_CONDITIONS) and self._wrong("conditions-in-a-batch-refused"):
+            raise invalid("a message of a batch has no conditions")
+        if self._sequence == MAX_MESSAGES - 1 and self._wrong("batch-size-guarded-early"):
+            raise invalid(f"a batch has less than {MAX_MESSAGES} messages")
         if self._sequence >= MAX_MESSAGES and not self._wrong("batch-size-unguarded"):
             raise invalid(f"a batch has at most {MAX_MESSAGES} messages")
 
@@ -125,11 +141,17 @@ class Batch:
         if self._wrong("batch-start-without-reply"):
             await self._send(message)
             return False
-        if not self._ack_first:
+        if not self._ack_first and self._wrong("unasked-start-without-reply"):
+            await self._send(message)
+            return False
+        if not self._ack_first or self._wrong("first-answer-not-awaited"):
             # Still a request: an error reaches us, and ends the batch with the next call.
             self._first = await self._send(message, answered=True)
             return False
-        self._started(await self._answer(message))
+        answer = await self._answer(message)
+        if answer.status is not None and self._wrong("no-responders-asked-again"):
+            answer = await self._answer(message)
+        self._started(answer)
         return True
 
     def _started(self, answer: Msg) -> None:
@@ -142,6 +164,8 @@ class Batch:
             return
         document = json.loads(answer.payload)
         if document.get("error"):
+            if self._wrong("first-error-loses-its-code"):
+                raise self._failed(ClientError("BatchFailed", "the batch was refused"))
             if not self._wrong("first-error-ignored"):
                 raise self._failed(api_error(document["error"]))
             return
@@ -161,8 +185,9 @@ class Batch:
         self._sequence += 1
         if self._wrong("commit-value-unknown"):
             value = "yes"
+        ending = ("Nats-Batch-Commit", value)
         try:
-            answer = answer_document(await self._answer(message, ("Nats-Batch-Commit", value)))
+            answer = answer_document(await self._answered(message, ending))
         except ClientError as error:
             self._over = error
             if error.err_code is not None and self._wrong("commit-error-loses-its-code"):
@@ -212,13 +237,27 @@ class Batch:
         except TimeoutError:
             raise self._failed(timed_out("an answer to the batch", seconds)) from None
 
+    async def _answered(self, message: Outgoing, ending: tuple[str, str]) -> Msg:
+        """The answer to the commit, which is sent once."""
+        try:
+            answer = await self._answer(message, ending)
+        except ClientError:
+            if not self._wrong("unanswered-commit-sent-again"):
+                raise
+        else:
+            if answer.status is None or not self._wrong("unanswered-commit-sent-again"):
+                return answer
+        return await self._answer(message, ending)
+
     def _failed(self, error: ClientError) -> ClientError:
         self._over = error
         return error
 
 
-async def publish_batch(batch: Batch, messages: Sequence[Outgoing]) -> dict[str, Any]:
+async def publish_batch(batch: Batch, messages: Sequence[Outgoing]) -> dict[str, Any] | None:
     """A whole batch in one call: the last message commits it."""
+    if not messages and batch.conduct.wrong("empty-batch-ends-quietly"):
+        return None
     if not messages:
         raise invalid("a batch has at least one message")
     for message in messages[:-1]:

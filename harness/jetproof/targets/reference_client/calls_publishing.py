@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from jetproof.targets.reference_client.batches import Batch, publish_batch
 from jetproof.targets.reference_client.errors import ClientError
 from jetproof.targets.reference_client.ingest import Ingest
@@ -34,7 +36,7 @@ class PublishingCalls:
         return {"ack": await batch.commit(outgoing(params, self._state.conduct))}
 
     async def do_batch__close(self, params: Params) -> Told:
-        return {"ack": await self._state.thing(params, Batch).close()}
+        return _acked(await self._state.thing(params, Batch).close())
 
     async def do_batch__discard(self, params: Params) -> Told:
         await self._state.thing(params, Batch).discard()
@@ -44,7 +46,7 @@ class PublishingCalls:
         messages = [
             outgoing(message, self._state.conduct) for message in params.get("messages") or []
         ]
-        return {"ack": await publish_batch(self._batch(params, own_id=False), messages)}
+        return _acked(await publish_batch(self._batch(params, own_id=False), messages))
 
     def _batch(self, params: Params, *, own_id: bool = True) -> Batch:
         return Batch(
@@ -86,4 +88,8 @@ class PublishingCalls:
         return {"ack": await publisher.commit(outgoing(params, self._state.conduct))}
 
     async def do_ingest__close(self, params: Params) -> Told:
-        return {"ack": await self._state.thing(params, Ingest).close()}
+        return _acked(await self._state.thing(params, Ingest).close())
+
+
+def _acked(ack: dict[str, Any] | None) -> Told:
+    return {} if ack is None else {"ack": ack}

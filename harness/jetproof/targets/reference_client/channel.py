@@ -85,7 +85,8 @@ class Channel(Protocol):
     ) -> tuple[Outgoing, str]:
         """The message as it is sent, and its reply subject."""
 
-    def heard(self, document: Mapping[str, Any]) -> tuple[Heard, ...]: ...
+    def heard(self, document: Mapping[str, Any]) -> tuple[Heard, ...]:
+        """What it says; nothing, if it is none of what is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +145,10 @@ class ReplySubjects:
                 return (Gap(int(document["last_seq"]), int(document["seq"])),)
             case "err":
                 return (Failed(int(document["seq"]), api_error(document["error"])),)
-            case _:
+            case None:
                 return _ending(document)
+            case _:
+                return ()
 
 
 class HeaderForm:
@@ -208,4 +211,4 @@ class HeaderForm:
 def _ending(document: Mapping[str, Any]) -> tuple[Heard, ...]:
     if document.get("error"):
         return (Refused(api_error(document["error"])),)
-    return (Final(document),)
+    return (Final(document),) if "stream" in document else ()

@@ -84,6 +84,8 @@ class Line:
         self._coming_back: asyncio.Task[None] | None = None
         self._ended = False
         self._inboxes = 0
+        self.connects = 0
+        """How often a connection was made."""
         self._own = f"{endpoint.inbox_prefix}.{secrets.token_hex(8)}"
         self._held: list[Pub] = []
 
@@ -197,6 +199,7 @@ class Line:
 
     def _take(self, connection: Connection) -> None:
         self._connection = connection
+        self.connects += 1
         connection.on_close(lambda reason: self._lost(connection, reason))
         connection.on_error(lambda text: self._on_event("error", ClientError("ServerError", text)))
         for subscription in self._subscriptions:

@@ -30,10 +30,20 @@ class Flow:
     def acknowledged(self, sequence: int, every: int) -> None:
         """A BatchFlowAck: everything up to the sequence is acknowledged, and this is the flow."""
         self._acks += 1
+        if sequence > self.sent and self._wrong("future-acks-ignored"):
+            return
+        if self.every and sequence > self.acked + self.every and self._wrong("acks-in-order-only"):
+            return
         if not self.every or every == self.every or not self._wrong("flow-never-changes"):
             self.every = every
         if sequence > self.acked and self._wrong("acks-counted-not-tracked"):
             self.acked = min(sequence, self.acked + self.every)
+            return
+        if sequence and sequence == self.acked and self._wrong("doubled-acks-count-twice"):
+            self.acked += self.every
+            return
+        if sequence < self.acked and self._wrong("late-acks-take-back"):
+            self.acked = sequence
             return
         self.acked = max(self.acked, sequence)
 

@@ -12,6 +12,7 @@ import contextlib
 import json
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 from typing import Final as Final_
 
@@ -68,8 +69,14 @@ class Ingest:
         self._line = requests.line
         self._wrong = requests.line.conduct.wrong
         self._tell = tell
+        self._connects = requests.line.connects
         made = uuid.uuid4().hex
-        if batch_id is not None and not _good_id(batch_id):
+        if self._wrong("batch-id-too-long"):
+            made *= 3
+        if batch_id is not None and self._wrong("caller-id-ignored"):
+            batch_id = None
+        good = batch_id is None or _good_id(batch_id) or self._wrong("ingest-id-unchecked")
+        if not good:
             raise invalid(f"a batch id has 1 to {MAX_ID} characters and is one token")
         if gap not in (None, "ok", "fail"):
             raise invalid(f"gap is ok or fail, not {gap!r}")
@@ -89,6 +96,8 @@ class Ingest:
         if ack_timeout is not None and self._wrong("ack-timeout-not-settable"):
             self._timeout = 3600.0
         prefix = self._line.new_inbox()
+        if (flow is None or gap is None) and self._wrong("other-defaults"):
+            flow, gap = flow or 10, gap or "fail"
         said = (prefix, batch_id or made, flow or DEFAULT_FLOW)
         conduct = self._line.conduct
         self._channel: Channel = (
@@ -102,6 +111,10 @@ class Ingest:
         self._over: ClientError | None = None
         self._stopped: ClientError | None = None
         self._last_subject = ""
+        self._last_sent: tuple[Outgoing, str] | None = None
+        self._ending = False
+        self._errors_told = 0
+        self._pinging: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
         self._subscription: Subscription | None = self._line.subscribe(
             self._channel.subscription, self._arrived
@@ -112,26 +125,32 @@ class Ingest:
     async def add(self, message: Outgoing) -> tuple[int, int]:
         """Sends a message; returns its batch sequence and the highest that is acknowledged."""
         async with self._turn:
-            self._check()
+            self._check(message)
             operation = Operation.APPEND if self._flow.sent else Operation.START
             await self._send(message, operation)
+            if self._pinging is None and self._wrong("pings-all-the-time"):
+                self._pinging = asyncio.get_running_loop().create_task(self._ping_on())
             await self._until(lambda: not self._flow.must_wait, may_ping=True)
             return self._flow.sent, self._flow.acked
 
     async def commit(self, message: Outgoing) -> dict[str, Any]:
         """Sends the last message; returns the final PubAck."""
         async with self._turn:
-            self._check()
+            self._check(message)
+            if not self._flow.sent and self._wrong("batch-of-one-refused"):
+                raise invalid("a batch of one message is none")
             await self._send(message, Operation.COMMIT)
             return await self._finished()
 
-    async def close(self) -> dict[str, Any]:
+    async def close(self) -> dict[str, Any] | None:
         """Ends the batch without a further message; returns the final PubAck."""
         async with self._turn:
             if self._stopped is not None and (self._over is None or self._final is not None):
                 return await self._finished()
             self._check()
             if not self._flow.sent:
+                if self._wrong("empty-batch-ends-quietly"):
+                    return None
                 self._finish(ClientError("EmptyBatch", "the batch has no message"))
                 assert self._over is not None
                 raise self._over
@@ -144,8 +163,15 @@ class Ingest:
 
     # Steps
 
-    def _check(self) -> None:
-        if self._over is not None:
+    def _check(self, message: Outgoing | None = None) -> None:
+        if self._line.connects > self._connects and self._wrong("reconnects-end-batches"):
+            self._finish(ClientError("Disconnected", "the connection was lost"))
+        items = () if message is None else message.items
+        if any(name.startswith("Nats-") for name, _ in items) and self._wrong(
+            "ingest-headers-refused"
+        ):
+            raise invalid("a message of fast ingest has no headers of JetStream")
+        if self._over is not None and not self._wrong("ingest-goes-on-after-its-end"):
             raise ClientError("BatchOver", f"the batch is over: {self._over.text}")
         if self._stopped is not None and not self._wrong("sends-on-after-a-gap"):
             raise self._stopped
@@ -157,12 +183,38 @@ class Ingest:
         sequence = self._flow.sent + (1 if takes_one else 0)
         if ping and self._wrong("ping-names-the-acknowledged"):
             sequence = max(1, self._flow.acked)
-        sent, reply = self._channel.dressed(message, sequence, operation)
+        if operation in (Operation.COMMIT, Operation.END):
+            self._ending = True
+            if self._flow.sent and self._wrong("ingest-end-repeats-the-sequence"):
+                sequence = self._flow.sent
+        channel = self._channel
+        if (
+            isinstance(channel, ReplySubjects)
+            and self._flow.every not in (0, channel.flow)
+            and self._wrong("reply-tells-the-flow-in-force")
+        ):
+            channel = replace(channel, flow=self._flow.every)
+        sent, reply = channel.dressed(message, sequence, operation)
         self._flow.sent += 1 if takes_one else 0
         self._last_subject = message.subject
         if sequence > 1 and self._wrong("channel-for-each-message"):
             self._line.subscribe(reply, self._arrived)
+        if not ping:
+            self._last_sent = (sent, reply)
         self._line.publish(sent.subject, sent.payload, reply=reply, headers=sent.headers)
+
+    def _send_again(self) -> None:
+        assert self._last_sent is not None
+        sent, reply = self._last_sent
+        self._line.publish(sent.subject, sent.payload, reply=reply, headers=sent.headers)
+
+    async def _ping_on(self) -> None:
+        """Pings for as long as the batch lasts: what a knob does otherwise."""
+        with contextlib.suppress(ClientError):
+            while self._over is None:
+                await asyncio.sleep(self._timeout / 3)
+                if self._over is None:
+                    await self._send(Outgoing(self._last_subject), Operation.PING)
 
     async def _until(self, done: Callable[[], bool], *, may_ping: bool) -> None:
         """Waits for the control channel; halfway, a ping may ask for what was lost."""
@@ -170,6 +222,7 @@ class Ingest:
         pings = may_ping and self._channel.has_ping and self._flow.every > 0
         if pings and self._wrong("never-pings"):
             pings = False
+        again = self._flow.every == 0 or self._ending
         while not done():
             self._heard.clear()
             self._raise_if_over()
@@ -177,8 +230,15 @@ class Ingest:
                 async with asyncio.timeout(self._timeout / 2 if pings else self._timeout):
                     await self._heard.wait()
             except TimeoutError:
+                if again and self._wrong("unanswered-messages-sent-again"):
+                    again = False
+                    self._send_again()
+                    continue
                 if not pings:
-                    self._finish(timed_out("an answer of the batch", self._timeout))
+                    error = timed_out("an answer of the batch", self._timeout)
+                    if self._wrong("a-timeout-ends-nothing"):
+                        raise error from None
+                    self._finish(error)
                     continue
                 pings = False
                 with contextlib.suppress(ClientError):
@@ -201,11 +261,29 @@ class Ingest:
         if self._over is not None:
             return
         if msg.status is not None and msg.status >= 400:
+            if self._wrong("no-responders-overlooked"):
+                return
             self._refused(status_error("NoResponders", msg.status, msg.description))
         else:
-            for heard in self._channel.heard(json.loads(msg.payload)):
+            told = self._told(msg.payload)
+            for heard in told:
                 self._take(heard)
+            if not told and self._wrong("unknown-messages-end-the-batch"):
+                self._refused(ClientError("BadAnswer", "an unknown message"))
         self._heard.set()
+
+    def _told(self, payload: bytes) -> tuple[Heard, ...]:
+        """What a message on the channel says; one that is not understood says nothing."""
+        try:
+            document = json.loads(payload)
+        except ValueError:
+            return ()
+        if not isinstance(document, Mapping):
+            return ()
+        odd = document.get("type") == "ack" and not payload.startswith(b'{"type":"ack"')
+        if odd and self._wrong("acks-known-by-their-bytes"):
+            return (Refused(ClientError("BadAnswer", "an unknown message")),)
+        return self._channel.heard(document)
 
     def _take(self, heard: Heard) -> None:
         match heard:
@@ -216,9 +294,11 @@ class Ingest:
                 lost = f"messages {first} to {sequence - 1} were lost"
                 self._upset("gap", ClientError("BatchGap", lost))
             case Failed(_, error):
-                self._upset("error", error)
+                self._errors_told += 1
+                if self._errors_told == 1 or not self._wrong("errors-told-once"):
+                    self._upset("error", self._known(error))
             case Refused(error):
-                self._refused(error)
+                self._refused(self._known(error))
             case Final(document):
                 self._last_ack(document)
 
@@ -238,6 +318,12 @@ class Ingest:
         if self._channel.fails_at_gaps or self._wrong("a-gap-ends-every-batch"):
             self._stopped = error
 
+    def _known(self, error: ClientError) -> ClientError:
+        """The error of the server, with its code."""
+        if error.err_code is not None and self._wrong("ingest-errors-lose-their-code"):
+            return ClientError("BatchFailed", "the batch failed")
+        return error
+
     def _refused(self, error: ClientError) -> None:
         if self._flow.every and not self._wrong("gaps-and-errors-untold"):
             self._tell("error", error, self._flow.acked)
@@ -246,6 +332,10 @@ class Ingest:
     def _last_ack(self, document: Mapping[str, Any]) -> None:
         if self._wrong("final-ack-unrecognised"):
             return
+        if not self._ending and self._wrong("end-by-the-server-untold"):
+            self._stopped = None
+            self._finish(ClientError("BatchClosed", "the batch has ended"))
+            return
         self._final = pub_ack(document)
         self._finish(self._stopped or ClientError("BatchCommitted", "it has its final ack"))
 
@@ -253,6 +343,8 @@ class Ingest:
         if self._over is None:
             self._over = error
             self._heard.set()
+            if self._pinging is not None:
+                self._pinging.cancel()
             kept = self._wrong("keeps-interest-after-the-end") or self._wrong("channel-shared")
             if not kept:
                 self._unsubscribe()
