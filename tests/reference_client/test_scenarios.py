@@ -10,6 +10,7 @@ from jetproof.targets.reference_client.knobs import KNOBS
 
 from . import (
     scenarios_batches,
+    scenarios_choices,
     scenarios_consume,
     scenarios_fetch,
     scenarios_ingest,
@@ -25,6 +26,7 @@ MODULES = (
     scenarios_fetch,
     scenarios_batches,
     scenarios_ingest,
+    scenarios_choices,
     scenarios_reads,
     scenarios_stores,
 )

@@ -27,6 +27,8 @@ MAX_ID: Final = 64
 MAX_MESSAGES: Final = 1000
 RESERVED: Final = ("Nats-Batch-Id", "Nats-Batch-Sequence", "Nats-Batch-Commit")
 """Headers that are the batch's own: a caller who set one could commit early."""
+NOTHING: Final = {"stream": "none", "seq": "0"}
+"""The pub ack of a batch that was never sent."""
 _CONDITIONS: Final = ("Nats-Expected-Last-Sequence", "Nats-Expected-Last-Msg-Id", "Nats-Msg-Id")
 
 
@@ -157,6 +159,8 @@ class Batch:
     def _started(self, answer: Msg) -> None:
         """The answer to the first message: empty, or the batch has failed."""
         if answer.status is not None and answer.status >= 400:
+            if self._wrong("first-error-ignored"):
+                return
             raise self._failed(status_error("NoResponders", answer.status, answer.description))
         if not answer.payload:
             if self._wrong("empty-first-answer-refused"):
@@ -254,10 +258,10 @@ class Batch:
         return error
 
 
-async def publish_batch(batch: Batch, messages: Sequence[Outgoing]) -> dict[str, Any] | None:
+async def publish_batch(batch: Batch, messages: Sequence[Outgoing]) -> dict[str, Any]:
     """A whole batch in one call: the last message commits it."""
     if not messages and batch.conduct.wrong("empty-batch-ends-quietly"):
-        return None
+        return dict(NOTHING)
     if not messages:
         raise invalid("a batch has at least one message")
     for message in messages[:-1]:

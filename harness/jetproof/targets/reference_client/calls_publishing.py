@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from jetproof.targets.reference_client.batches import Batch, publish_batch
 from jetproof.targets.reference_client.errors import ClientError
 from jetproof.targets.reference_client.ingest import Ingest
@@ -36,7 +34,8 @@ class PublishingCalls:
         return {"ack": await batch.commit(outgoing(params, self._state.conduct))}
 
     async def do_batch__close(self, params: Params) -> Told:
-        return _acked(await self._state.thing(params, Batch).close())
+        ack = await self._state.thing(params, Batch).close()
+        return {} if ack is None else {"ack": ack}
 
     async def do_batch__discard(self, params: Params) -> Told:
         await self._state.thing(params, Batch).discard()
@@ -46,7 +45,7 @@ class PublishingCalls:
         messages = [
             outgoing(message, self._state.conduct) for message in params.get("messages") or []
         ]
-        return _acked(await publish_batch(self._batch(params, own_id=False), messages))
+        return {"ack": await publish_batch(self._batch(params, own_id=False), messages)}
 
     def _batch(self, params: Params, *, own_id: bool = True) -> Batch:
         return Batch(
@@ -88,8 +87,4 @@ class PublishingCalls:
         return {"ack": await publisher.commit(outgoing(params, self._state.conduct))}
 
     async def do_ingest__close(self, params: Params) -> Told:
-        return _acked(await self._state.thing(params, Ingest).close())
-
-
-def _acked(ack: dict[str, Any] | None) -> Told:
-    return {} if ack is None else {"ack": ack}
+        return {"ack": await self._state.thing(params, Ingest).close()}

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 from typing import Final as Final_
 
+from jetproof.targets.reference_client.batches import NOTHING
 from jetproof.targets.reference_client.channel import (
     Acked,
     Channel,
@@ -142,7 +143,7 @@ class Ingest:
             await self._send(message, Operation.COMMIT)
             return await self._finished()
 
-    async def close(self) -> dict[str, Any] | None:
+    async def close(self) -> dict[str, Any]:
         """Ends the batch without a further message; returns the final PubAck."""
         async with self._turn:
             if self._stopped is not None and (self._over is None or self._final is not None):
@@ -150,7 +151,7 @@ class Ingest:
             self._check()
             if not self._flow.sent:
                 if self._wrong("empty-batch-ends-quietly"):
-                    return None
+                    return dict(NOTHING)
                 self._finish(ClientError("EmptyBatch", "the batch has no message"))
                 assert self._over is not None
                 raise self._over
