@@ -124,6 +124,26 @@ def test_an_edited_adapter_is_built_anew_a_ledger_is_no_part_of_it(toy: Toy, cac
     assert not (client.cwd / "node_modules").exists()
 
 
+def test_a_kit_is_put_beside_the_adapter_and_an_edited_one_builds_anew(
+    toy: Toy, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jetproof.targets.clients.spec.adapters_dir", lambda: tmp_path / "adapters")
+    kit = tmp_path / "adapters" / "kits" / "toy" / "kit" / "version"
+    kit.parent.mkdir(parents=True)
+    text = TOY.replace("echo made by the build > made", "cp kit/kit/version version")
+    for number, version in enumerate(("7.0.0", "8.0.0"), start=1):
+        kit.write_text(version)
+        spec = toy(f"{text}kit: toy\n")
+        assert version_of(spec, cache) == version
+        assert builds(cache) == number
+    # An author may have a link to it in the folder, for an editor: it is not the one that is built.
+    (tmp_path / "adapters" / "toy-thing" / "kit").symlink_to(tmp_path)
+    assert version_of(spec, cache) == "8.0.0"
+    assert builds(cache) == 2
+    kit.write_text("9.0.0")
+    assert version_of(spec, cache) == "9.0.0"
+
+
 def test_runs_at_once_build_once(toy: Toy, cache: Path) -> None:
     spec = toy()
     with ThreadPoolExecutor(4) as pool:

@@ -98,6 +98,7 @@ def test_what_cannot_be_read_is_told(
             5,
             "there is no file lost.txt beside it",
         ),
+        (GOOD + "kit: lost\n", 5, "there is no kit lost"),
         (GOOD + "build: [[]]\n", 5, "item 1 of build"),
     ],
 )

@@ -1,8 +1,9 @@
 """Adapters made of folders: built once, on demand, into the cache.
 
-A build is found by the adapter's name, the library's version and a hash of the folder, so that an
-edited adapter is built anew. It is made in a copy of the folder next to the others and renamed
-when it is whole: two runs at once, or one that is killed, never leave half of one behind.
+A build is found by the adapter's name, the library's version and a hash of the folder and of its
+kit, so that an edited adapter is built anew. It is made in a copy of the folder next to the others
+and renamed when it is whole: two runs at once, or one that is killed, never leave half of one
+behind.
 
 In the commands of an adapter.yaml, `$version` is the library's version, `$python` and `$pip` the
 interpreter of the virtual environment and the pip that installs into it, and `$cache` a folder that
@@ -36,6 +37,7 @@ from jetproof.targets.server import dies_with_parent
 _NOT_BUILT = frozenset({".venv", "__pycache__", "dist", "ledger.yaml", "node_modules", "target"})
 """What stands in an adapter's folder and is no part of it: what a build left, what is known of it."""
 
+_KIT = "kit"
 _WHOLE = ".jetproof-built"
 _STEP_SECONDS = 1800.0
 _TAIL_LINES = 25
@@ -118,7 +120,7 @@ def is_built(folder: AdapterFolder, version: str, *, cache_dir: Path | None = No
 
 def build_name(folder: AdapterFolder, version: str) -> str:
     """The name of a build in the cache: `go-nats.go@1.55.0-0123456789ab`."""
-    return f"{_file_name(folder.name)}@{version}-{_hash(folder.folder)}"
+    return f"{_file_name(folder.name)}@{version}-{_hash(folder)}"
 
 
 def build_log(folder: AdapterFolder, version: str, *, cache_dir: Path | None = None) -> Path:
@@ -157,8 +159,13 @@ def _build(
                 shutil.rmtree(abandoned, ignore_errors=True)
             with tempfile.TemporaryDirectory(prefix=prefix, dir=root) as scratch:
                 copy = Path(scratch) / "adapter"
-                ignored = shutil.ignore_patterns(*_NOT_BUILT)
+
+                def ignored(place: str, names: list[str]) -> set[str]:
+                    return set(names) & _no_part(folder, Path(place))
+
                 shutil.copytree(folder.folder, copy, ignore=ignored, symlinks=True)
+                if folder.kit is not None:
+                    shutil.copytree(folder.kit, copy / _KIT, ignore=ignored, symlinks=True)
                 log.write_bytes(b"")
                 builder = _Builder(folder.name, copy, _names(copy, version, kept), log)
                 builder.make(folder, version, interpreter)
@@ -258,22 +265,29 @@ def _file_name(adapter: str) -> str:
     return adapter.replace(":", "-")
 
 
-def _hash(folder: Path) -> str:
-    """Of everything in a folder that an adapter is made of."""
+def _hash(adapter: AdapterFolder) -> str:
+    """Of everything that an adapter is made of."""
     digest = hashlib.sha256()
-    for path in sorted(_files(folder)):
-        runs = os.access(path, os.X_OK)
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{runs}\0".encode())
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    for place in filter(None, (adapter.folder, adapter.kit)):
+        for path in sorted(_files(adapter, place)):
+            runs = os.access(path, os.X_OK)
+            digest.update(f"{path.relative_to(place).as_posix()}\0{runs}\0".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:12]
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for entry in folder.iterdir():
-        if entry.name in _NOT_BUILT:
+def _no_part(adapter: AdapterFolder, place: Path) -> frozenset[str]:
+    """The names of what is not built; a kit that stands beside the adapter is for its author."""
+    beside = adapter.kit is not None and place == adapter.folder
+    return _NOT_BUILT | {_KIT} if beside else _NOT_BUILT
+
+
+def _files(adapter: AdapterFolder, place: Path) -> Iterator[Path]:
+    for entry in place.iterdir():
+        if entry.name in _no_part(adapter, place):
             continue
         if entry.is_dir():
-            yield from _files(entry)
+            yield from _files(adapter, entry)
         elif entry.is_file():
             yield entry
 

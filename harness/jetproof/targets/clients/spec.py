@@ -24,6 +24,7 @@ from jetproof.load.nodes import read_yaml
 from jetproof.load.structure import FileSchema
 
 FILE = "adapter.yaml"
+KITS = "kits"
 REFERENCE = "reference"
 _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9+-]*:[A-Za-z0-9][A-Za-z0-9._-]*)(@(?P<version>[^@]+))?")
 _VERSION = re.compile(r"v?[0-9][0-9A-Za-z.+_-]*")
@@ -67,6 +68,7 @@ class AdapterFolder:
     python: PythonNeed | None = None
     prepare: tuple[Command, ...] = ()
     build: tuple[Command, ...] = ()
+    kit: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ def _read(path: Path, mistakes: list[Mistake]) -> AdapterFolder | None:
     if schema.check(document, mistakes):
         return None
     raw = cast("Mapping[str, Any]", document.data)
-    python = raw.get("python")
+    python, kit = raw.get("python"), raw.get("kit")
     folder = AdapterFolder(
         folder=path.parent.resolve(),
         name=raw["adapter"],
@@ -165,7 +167,19 @@ def _read(path: Path, mistakes: list[Mistake]) -> AdapterFolder | None:
         python=None if python is None else PythonNeed(**python),
         prepare=_commands(raw, "prepare"),
         build=_commands(raw, "build"),
+        kit=None if kit is None else adapters_dir() / KITS / kit,
     )
+    if folder.kit is not None and not folder.kit.is_dir():
+        there = [place.name for place in sorted(folder.kit.parent.glob("*"))]
+        line = document.line_of(("kit",))
+        mistakes.append(
+            Mistake(
+                _shown(path),
+                line,
+                f"there is no kit {folder.kit.name}; {choices(folder.kit.name, there)}",
+            )
+        )
+        return None
     requirements = folder.python.requirements if folder.python else None
     if requirements is not None and not (path.parent / requirements).is_file():
         line = document.line_of(("python", "requirements"))

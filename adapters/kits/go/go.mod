@@ -1,0 +1,3 @@
+module jetproof/kit
+
+go 1.24
