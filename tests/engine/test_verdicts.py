@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from jetproof.engine.verdicts import rule
@@ -81,6 +83,17 @@ def test_a_case_that_passes_although_the_ledger_says_it_fails_is_stale() -> None
     ruling = rule([clause()], [check(ok=True)], [entry()])
     assert ruling.verdict is Verdict.STALE
     assert ruling.reason == "D-1 says that this fails, and it does not"
+
+
+def test_an_entry_that_holds_sometimes_is_not_stale_when_the_case_passes() -> None:
+    now_and_then = replace(entry(), sometimes=True)
+    assert rule([clause()], [check(ok=True)], [now_and_then]).verdict is Verdict.PASS
+    assert rule([clause()], [check()], [now_and_then]).verdict is Verdict.KNOWN
+    another = [check(path="stream.messages", actual=3)]
+    assert rule([clause()], another, [now_and_then]).verdict is Verdict.FAIL
+    # An entry beside it that always holds does get stale.
+    always = replace(entry(), id="D-2")
+    assert rule([clause()], [check(ok=True)], [now_and_then, always]).verdict is Verdict.STALE
 
 
 def test_absence_is_matched_as_absence() -> None:

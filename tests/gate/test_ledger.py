@@ -14,6 +14,7 @@ from jetproof.cli.libraries import LEDGER
 from jetproof.data import fixtures_dir
 from jetproof.load.client_ledger import read_ledger
 from jetproof.load.library import load_library
+from jetproof.load.mistakes import LoadError
 from jetproof.targets.clients.spec import known_adapters
 
 from .conftest import WRONG, Gate
@@ -84,6 +85,17 @@ def test_a_run_without_the_library_is_a_mistake(
     gate(CASE, "--client", library(), "--out", "run")
     assert main(["ledger", "run", "--client", "python:nats-py"]) == 2
     assert "has no cells of python:nats-py" in capsys.readouterr().err
+
+
+def test_an_entry_that_holds_sometimes_must_expire(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.yaml"
+    text = KEPT.replace("    does:", "    sometimes: true\n    does:")
+    file.write_text(text)
+    with pytest.raises(LoadError, match="it must say when it expires") as caught:
+        read_ledger(file, load_library())
+    assert [mistake.line for mistake in caught.value.mistakes] == [7]
+    file.write_text(text.replace("true\n", 'true\n    expires: "2030-01-01"\n'))
+    assert read_ledger(file, load_library()).entries[0].deviation.sometimes
 
 
 def test_every_ledger_beside_an_adapter_can_be_read() -> None:

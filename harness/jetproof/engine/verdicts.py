@@ -29,16 +29,17 @@ def rule(
     failed = [check for check in checks if not check.ok]
     verdict = _plain_verdict(clauses, failed)
     reason = told(failed)
-    if not deviations:
-        return Ruling(verdict, reason)
     if verdict in (Verdict.FAIL, Verdict.WARN):
         for entry in deviations:
             if entry.explains(failed, whole=bool(clauses)):
                 return Ruling(Verdict.KNOWN, f"{entry.id}: {entry.does}", entry.id)
-        ids = ", ".join(entry.id for entry in deviations)
+    due = [entry for entry in deviations if not entry.sometimes]
+    if not due:
+        return Ruling(verdict, reason)
+    ids = ", ".join(entry.id for entry in due)
+    if verdict in (Verdict.FAIL, Verdict.WARN):
         return Ruling(Verdict.STALE, f"{ids} describes another failure; this is: {reason}")
-    ids = ", ".join(entry.id for entry in deviations)
-    return Ruling(Verdict.STALE, f"{ids} says that this fails, and it does not", deviations[0].id)
+    return Ruling(Verdict.STALE, f"{ids} says that this fails, and it does not", due[0].id)
 
 
 def told(failed: Sequence[Check]) -> str:

@@ -68,6 +68,10 @@ class _Ledger:
         servers = self._range((*keys, "servers"), raw.get("servers", "*"))
         versions = self._range((*keys, "versions"), raw["versions"]) if "versions" in raw else None
         expires = self._day((*keys, "expires"), raw.get("expires"))
+        sometimes = raw.get("sometimes", False)
+        if sometimes and "expires" not in raw:
+            what = "an entry that holds sometimes never gets stale, so it must say when it expires"
+            self._report((*keys, "sometimes"), what)
         if servers is None:
             return None
         entry = Deviation(
@@ -79,6 +83,7 @@ class _Ledger:
             mismatches=known_mismatches(raw["mismatches"]),
             file=self._document.file,
             line=line,
+            sometimes=sometimes,
         )
         return ClientDeviation(entry, versions, expires)
 

@@ -35,6 +35,8 @@ class Deviation:
     provider: str | None = None
     file: str = ""
     line: int = 0
+    sometimes: bool = False
+    """It does not fail every time, so that passing does not make the entry stale."""
 
     def covers(self, case: str, version: Version, topology: str, provider: str) -> bool:
         """Whether the entry is about this case there.
