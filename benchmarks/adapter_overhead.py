@@ -4,12 +4,15 @@
 
 Both loops fetch so many messages, look at the sequence of each, and acknowledge them, each by an
 acknowledgement that waits for the server's answer, as a case does that has to know that it arrived;
-`--kind ack` waits for nothing. Directly, nats-py runs in this process. By its adapter, this process is the
+`--kind ack` waits for nothing. Directly, a program of the adapter's own environment does it (this file,
+started with `--directly`), which is told on a pipe when to begin. By the adapter, this process is the
 harness: each fetch is a line to the adapter and a line back with the messages, and so is each
-acknowledgement of all of them. Nothing is tapped or recorded. The ways take turns within a round, so that a
-busy machine slows both; the first round warms up.
+acknowledgement of all of them. Both programs are started in the same way, in a session of their own: a
+process that shares the session of others gets another share of the machine, and nats-py was seen to need
+a quarter less CPU there. Nothing is tapped or recorded. The ways take turns within a round, and go first
+in turn, so that a busy machine slows both; the first round warms up.
 
-Prints messages a second, the CPU that a message costs here, in the adapter and in the server, and the
+Prints messages a second, the CPU that a message costs here, in the program and in the server, and the
 overhead: by the clock, the median within a round of what the adapter's loop took longer; by CPU, what all
 processes together took longer. Asserts nothing. The bound is 5 % by the clock.
 """
@@ -20,23 +23,24 @@ import argparse
 import asyncio
 import os
 import statistics
+import sys
 import time
+from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import nats
 from nats.js.api import ConsumerConfig, StorageType, StreamConfig
 
-from jetproof.targets.clients.build import prepare_client
-from jetproof.targets.clients.process import Adapter, start_adapter
-from jetproof.targets.clients.spec import parse_client
-from jetproof.targets.topology import start_target
+if TYPE_CHECKING:  # the adapter's environment has nats-py and nothing else
+    from jetproof.targets.clients.process import Adapter
 
 STREAM = "overhead"
 WAYS = ("direct", "adapter")
-Loop = Callable[[int], Awaitable[int]]
+Loop = Callable[[int, int], Awaitable[None]]
+"""Takes so many messages, at most so many at a time."""
 
 
 @dataclass(slots=True)
@@ -45,12 +49,12 @@ class Took:
 
     clock: list[float] = field(default_factory=list)
     here: list[float] = field(default_factory=list)
-    adapter: list[float] = field(default_factory=list)
+    program: list[float] = field(default_factory=list)
     server: list[float] = field(default_factory=list)
 
     @property
     def cpu(self) -> float:
-        return sum(map(statistics.median, (self.here, self.adapter, self.server)))
+        return sum(map(statistics.median, (self.here, self.program, self.server)))
 
 
 def cpu_of(pid: int | None) -> float:
@@ -59,18 +63,33 @@ def cpu_of(pid: int | None) -> float:
     return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
 
-async def direct_loop(url: str, kind: str) -> tuple[Loop, Callable[[], Awaitable[None]]]:
+async def directly(url: str, kind: str) -> None:
+    """The program without a protocol: a line in is a round, and a line out says that it was taken."""
     client = await nats.connect(url)
     subscription = await client.jetstream().pull_subscribe_bind("direct", STREAM)
+    lines = asyncio.StreamReader()
+    protocol = asyncio.StreamReaderProtocol(lines)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, sys.stdin)
+    while line := await lines.readline():
+        left, batch = map(int, line.split())
+        while left > 0:
+            messages = await subscription.fetch(min(batch, left), timeout=30)
+            for message in messages:
+                assert message.metadata.sequence.stream
+                await (message.ack() if kind == "ack" else message.ack_sync())
+            left -= len(messages)
+        print("taken", flush=True)
+    await client.close()
 
-    async def fetched(batch: int) -> int:
-        messages = await subscription.fetch(batch, timeout=30)
-        for message in messages:
-            assert message.metadata.sequence.stream
-            await (message.ack() if kind == "ack" else message.ack_sync())
-        return len(messages)
 
-    return fetched, client.close
+def direct_loop(program: Process) -> Loop:
+    async def take(count: int, batch: int) -> None:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        program.stdin.write(b"%d %d\n" % (count, batch))
+        assert await program.stdout.readline() == b"taken\n"
+
+    return take
 
 
 async def adapter_loop(adapter: Adapter, url: str, kind: str) -> Loop:
@@ -79,16 +98,18 @@ async def adapter_loop(adapter: Adapter, url: str, kind: str) -> Loop:
     await adapter.call("connect", {"url": url})
     await adapter.call("consumer.get", {"as": "c", "stream": STREAM, "consumer": "adapter"})
 
-    async def fetched(batch: int) -> int:
-        answer = await adapter.call(
-            "fetch", {"of": "c", "max_messages": batch, "expires_ms": 30000}
-        )
-        messages = cast("dict[str, list[dict[str, Any]]]", answer.body)["messages"]
-        names = [message["msg"] for message in messages]
-        await adapter.call("ack", {"messages": names, "kind": kind})
-        return len(names)
+    async def take(count: int, batch: int) -> None:
+        while count > 0:
+            size = min(batch, count)
+            answer = await adapter.call(
+                "fetch", {"of": "c", "max_messages": size, "expires_ms": 30000}
+            )
+            messages = cast("dict[str, list[dict[str, Any]]]", answer.body)["messages"]
+            names = [message["msg"] for message in messages]
+            await adapter.call("ack", {"messages": names, "kind": kind})
+            count -= len(names)
 
-    return fetched
+    return take
 
 
 async def filled(url: str, count: int, size: int) -> None:
@@ -106,6 +127,11 @@ async def filled(url: str, count: int, size: int) -> None:
 
 
 async def measure(rounds: int, count: int, batch: int, size: int, kind: str) -> dict[str, Took]:
+    from jetproof.targets.clients.build import prepare_client
+    from jetproof.targets.clients.process import start_adapter
+    from jetproof.targets.clients.spec import parse_client
+    from jetproof.targets.topology import start_target
+
     client = prepare_client(parse_client("python:nats-py"))
     found = {way: Took() for way in WAYS}
     async with (
@@ -115,25 +141,32 @@ async def measure(rounds: int, count: int, batch: int, size: int, kind: str) -> 
         node = next(iter(target.nodes.values()))
         url = f"nats://{node.host}:{node.port}"
         await filled(url, count * (rounds + 1), size)
-        direct, close = await direct_loop(url, kind)
+        words = (client.command[0], __file__, "--directly", url, "--kind", kind)
+        program = await asyncio.create_subprocess_exec(
+            *words, stdin=PIPE, stdout=PIPE, start_new_session=True
+        )
+        processes = {"direct": program.pid, "adapter": adapter.pid}
         for number in range(rounds + 1):
-            loops = {"direct": direct, "adapter": await adapter_loop(adapter, url, kind)}
-            for way in WAYS:
-                pids = (os.getpid(), adapter.pid, node.pid)
+            loops = {
+                "direct": direct_loop(program),
+                "adapter": await adapter_loop(adapter, url, kind),
+            }
+            for way in WAYS if number % 2 else reversed(WAYS):
+                pids = (os.getpid(), processes[way], node.pid)
                 before, started = [cpu_of(pid) for pid in pids], time.perf_counter()
-                left = count
-                while left > 0:
-                    left -= await loops[way](min(batch, left))
+                await loops[way](count, batch)
                 took = time.perf_counter() - started
                 if number:
                     entry = found[way]
                     entry.clock.append(took / count)
                     spent = [cpu_of(pid) - was for pid, was in zip(pids, before, strict=True)]
                     for costs, cpu in zip(
-                        (entry.here, entry.adapter, entry.server), spent, strict=True
+                        (entry.here, entry.program, entry.server), spent, strict=True
                     ):
                         costs.append(cpu / count)
-        await close()
+        assert program.stdin is not None
+        program.stdin.close()
+        await program.wait()
     return found
 
 
@@ -145,7 +178,7 @@ def show(found: dict[str, Took], batch: int, kind: str) -> None:
             f"{name} {1e6 * median(values):.0f}"
             for name, values in (
                 ("here", took.here),
-                ("adapter", took.adapter),
+                ("program", took.program),
                 ("server", took.server),
             )
         )
@@ -165,9 +198,12 @@ if __name__ == "__main__":
     parser.add_argument("--batch", type=int, default=100)
     parser.add_argument("--size", type=int, default=128)
     parser.add_argument("--kind", choices=("ack", "double"), default="double")
+    parser.add_argument("--directly", metavar="URL", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    show(
-        asyncio.run(measure(given.rounds, given.messages, given.batch, given.size, given.kind)),
-        given.batch,
-        given.kind,
-    )
+    if given.directly:
+        asyncio.run(directly(given.directly, given.kind))
+    else:
+        found = asyncio.run(
+            measure(given.rounds, given.messages, given.batch, given.size, given.kind)
+        )
+        show(found, given.batch, given.kind)

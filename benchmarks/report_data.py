@@ -153,7 +153,7 @@ def cost() -> Iterator[Cost]:
 def _tree() -> tuple[float, int]:
     """CPU seconds and resident bytes of this process and all below it."""
     parents: dict[int, list[int]] = {}
-    used: dict[int, tuple[float, int]] = {}
+    used: dict[int, tuple[float, int, str]] = {}
     tick, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -163,10 +163,14 @@ def _tree() -> tuple[float, int]:
                 continue
             parents.setdefault(int(fields[1]), []).append(int(entry.name))
             cpu = sum(int(fields[n]) for n in (11, 12, 13, 14)) / tick
-            used[int(entry.name)] = cpu, int(fields[21]) * page
-    cpu, resident, todo = 0.0, 0, [os.getpid()]
+            used[int(entry.name)] = cpu, int(fields[21]) * page, fields[25]
+    cpu, resident, todo = 0.0, 0, [(os.getpid(), "")]
     while todo:
-        process = todo.pop()
-        todo += parents.get(process, [])
-        cpu, resident = cpu + used[process][0], resident + used[process][1]
+        process, above = todo.pop()
+        spent, held, stack = used[process]
+        todo += [(child, stack) for child in parents.get(process, [])]
+        cpu += spent
+        # Java starts helpers. Until such a child runs its own program (which gives it a stack at
+        # another address) its memory is its parent's, and must not count twice.
+        resident += held if stack != above else 0
     return cpu, resident

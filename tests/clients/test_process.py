@@ -185,6 +185,22 @@ def test_answered_twice_is_a_fault_that_comes_after_the_answer() -> None:
     play(scenario)
 
 
+def test_an_answer_at_the_moment_when_waiting_ends_is_no_second_one() -> None:
+    async def scenario() -> None:
+        async with fake("never") as adapter:
+            call = asyncio.create_task(adapter.call("publish", {"subject": "a"}))
+            await asyncio.sleep(0)
+            call.cancel()  # it has not heard of that yet when the answer is there
+            adapter._line(b'{"id": %d, "ok": {"ack": {}}}' % (adapter._next_id - 1))
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            assert adapter.fault is None
+            assert adapter.usable
+        assert adapter.fault is None
+
+    play(scenario)
+
+
 def test_out_of_order_is_allowed() -> None:
     async def scenario() -> None:
         async with fake("out-of-order") as adapter:

@@ -254,6 +254,9 @@ class Adapter:
             self._late.discard(said.id)
             return
         pending = self._pending.get(said.id)
+        if pending is not None and pending[1].cancelled():
+            del self._pending[said.id]  # it came just after the caller had stopped waiting
+            return
         if pending is None or pending[1].done():
             if 0 < said.id < self._next_id:
                 self._failed("twice", f"answered the call {said.id} twice")
