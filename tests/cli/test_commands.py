@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ COMMANDS = (
     "list",
     "clauses",
     "coverage",
+    "positions",
     "validate",
     "replay",
     "mutate",
@@ -35,7 +37,7 @@ COMMANDS = (
 def test_help_names_every_command_the_exit_codes_and_the_targets(jetproof: Command) -> None:
     done = jetproof("--help")
     assert done.code == 0
-    assert all(f"    {command} " in done.out for command in COMMANDS)
+    assert all(re.search(rf"^    {command}( |$)", done.out, re.MULTILINE) for command in COMMANDS)
     assert "no verdict could be given" in done.out
     assert "container:2.14.6" in done.out
 
@@ -234,9 +236,17 @@ def test_clauses_shows_each_sentence_with_its_cases(jetproof: Command) -> None:
 
 
 def test_clauses_says_which_are_untested(jetproof: Command) -> None:
-    done = jetproof("clauses", "--untested", "adr-50")
-    assert "untested" in done.out
-    assert "tested by" not in done.out
+    listed = jetproof("clauses", "--json").document["clauses"]
+    bare = [row["clause"] for row in listed if not row["cases"]]  # type: ignore[index]
+    told = jetproof("clauses", "--untested").out
+    assert [line.split()[0] for line in told.splitlines() if re.match("  [A-Z]", line)] == bare
+    assert told.count("      untested\n") == len(bare)
+    assert "tested by" not in told
+
+
+def test_clauses_says_that_none_is_untested(jetproof: Command) -> None:
+    done = jetproof("clauses", "--untested", "A50-ATOMIC-042")
+    assert done.out == "no clause of these is untested\n"
 
 
 def test_clauses_json(jetproof: Command, conforms: Validate) -> None:

@@ -108,6 +108,11 @@ def _print(clauses: Sequence[Clause], cases: Mapping[str, Sequence[str]]) -> Non
             sys.stdout.write(f"      {paint.style('tested by', 'green')} {visible(case)}\n")
         if not cases.get(clause.id):
             sys.stdout.write(f"      {paint.style('untested', 'yellow')}\n")
+            for line in textwrap.wrap(visible(clause.note or ""), paint.width - 6):
+                sys.stdout.write(f"      {paint.dim(line)}\n")
+    if not clauses:
+        sys.stdout.write("no clause of these is untested\n")
+        return
     untested = sum(not cases.get(clause.id) for clause in clauses)
     told = f"{plural(len(clauses), 'clause')}, {len(clauses) - untested} tested, {untested} not"
     sys.stdout.write(f"\n{told}\n")
