@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jetproof.engine.client_laws import Account, handed_over, outstanding, refilled
+from jetproof.engine.client_side import Passed
 from jetproof.engine.judge import Seen
 from jetproof.model.matcher import parse_matcher
 from jetproof.wire import Headers
@@ -23,10 +24,10 @@ INBOX = "_INBOX.a"
 class Library:
     """What a case knows of its library."""
 
-    frames: list[tuple[Frame, float]]
+    frames: list[Passed]
     messages: list[int] = field(default_factory=list)
 
-    def exchange(self) -> list[tuple[Frame, float]]:
+    def exchange(self) -> list[Passed]:
         return self.frames
 
     def told(self, name: str, of: str) -> list[Seen]:
@@ -45,7 +46,7 @@ class Played:
 
 def case(*frames: Frame, messages: Iterable[int] = ()) -> Played:
     begin = (Connect({}), Sub(INBOX, None, "1"))
-    timed = [(frame, float(at)) for at, frame in enumerate((*begin, *frames))]
+    timed = [Passed(frame, float(at)) for at, frame in enumerate((*begin, *frames))]
     return Played(Library(timed, list(messages)))
 
 
@@ -116,6 +117,15 @@ def test_two_statuses_for_one_request_count_once() -> None:
 def test_an_expired_request_is_over_whether_or_not_its_end_came() -> None:
     played = case(pull(10, expires=2), message(1), message(2), pull(10))
     assert law(outstanding, played, messages=10, now=10) == {}
+
+
+def test_an_end_that_comes_after_the_time_of_its_request_counts_once() -> None:
+    # The second request is over, by its time, when the third one is sent: its own end comes then.
+    asked = [pull(10), message(1), message(2), pull(2, expires=2), status(408, 8), pull(8)]
+    played = case(*asked, status(408, 2), pull(2))
+    assert law(outstanding, played, messages=10, now=10) == {}
+    twice = case(*asked, status(408, 2), status(408, 2), pull(2))
+    assert law(outstanding, twice, messages=10, now=8) == {}
 
 
 def test_a_new_connection_starts_from_nought() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
-from jetproof.engine.client_side import ClientSide
+import pytest
+
+from jetproof.engine.client_side import ClientSide, NotSupported, answer_seen
 from jetproof.engine.transcript import Transcript
 from jetproof.model.client import Told
 from jetproof.model.matcher import parse_matcher
-from jetproof.targets.clients.process import Event
+from jetproof.targets.clients.process import Answer, Event
 
 
 def side(*events: Event) -> ClientSide:
@@ -67,3 +69,29 @@ def test_an_event_that_comes_later_is_waited_for() -> None:
         return "nothing" if seen is None else str(seen.words)
 
     assert asyncio.run(play()) == "notice: B"
+
+
+def test_an_answer_in_words() -> None:
+    ended = {"messages": [], "error": {"type": "Gone", "status": 409, "text": "x"}}
+    answers = [
+        Answer("ok", {"messages": []}, 0.0),
+        Answer("ok", ended, 0.0),
+        Answer("error", {"type": "Timeout", "text": "x"}, 0.0),
+    ]
+    words = [answer_seen(answer).words for answer in answers]
+    assert words == ["ok", "ok, then error Gone 409", "error Timeout"]
+
+
+def test_a_call_for_later_that_the_library_does_not_have() -> None:
+    async def run() -> None:
+        async def unsupported() -> Answer:
+            raise NotSupported("fetch: no parameter heartbeat_ms")
+
+        client = side()
+        client.calls["fetch"] = asyncio.ensure_future(unsupported())
+        client.check_calls()
+        await asyncio.wait(client.calls.values())
+        with pytest.raises(NotSupported, match="heartbeat_ms"):
+            client.check_calls()
+
+    asyncio.run(run())

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import dataclass, field
 
+from jetproof.engine import laws
+from jetproof.engine.client_side import Passed
 from jetproof.engine.ingest_laws import channels, numbered, paced, pings, token
+from jetproof.model.case import Law
 from jetproof.model.matcher import parse_matcher
 from jetproof.wire.frames import Connect, Frame, Msg, Pub, Sub, Unsub
 from jetproof.wire.headers import Headers
@@ -17,8 +21,13 @@ INBOX = "_INBOX.x.id"
 class Client:
     frames: tuple[Frame, ...]
 
-    def exchange(self) -> list[tuple[Frame, float]]:
-        return [(frame, 0.0) for frame in self.frames]
+    def exchange(self) -> list[Passed]:
+        """Each CONNECT begins the next connection."""
+        connection, passed = 1, []
+        for frame in self.frames:
+            connection += isinstance(frame, Connect)
+            passed.append(Passed(frame, 0.0, connection))
+        return passed
 
 
 @dataclass
@@ -109,5 +118,51 @@ def test_channels() -> None:
     assert law(channels, own, sent(1, 0), Connect({}), own, sent(2)) == {}
 
 
+def test_another_connection_of_the_library_changes_nothing() -> None:
+    own, first = Sub(f"{INBOX}.>", None, "1"), Passed(sent(1, 0), 0.0, 1)
+
+    class Two(Client):
+        def exchange(self) -> list[Passed]:
+            other = [Passed(Connect({}), 0.0, 2), Passed(Sub("other", None, "1"), 0.0, 2)]
+            return [Passed(own, 0.0, 1), first, *other, Passed(sent(2), 0.0, self.place)]
+
+        place = 1
+
+    case = Case(Two(()))
+    assert all(finding.ok for finding in channels(case, {}))  # type: ignore[arg-type]
+    Two.place = 2
+    assert not all(finding.ok for finding in channels(case, {}))  # type: ignore[arg-type]
+
+
 def test_without_a_client_there_is_nothing() -> None:
     assert paced(Case(None), {"outstanding": 1})[-1].ok  # type: ignore[arg-type]
+
+
+def test_a_frame_may_pass_the_tap_after_the_call_that_sent_it_returned() -> None:
+    class Late(Case):
+        """The second message passes while the law is judged, if it waits."""
+
+        factor = 1.0
+
+        def check(self, step: object, path: str, ok: bool, *_: object) -> None:
+            checked[path] = ok
+
+    def judged(wanted: int) -> dict[str, bool]:
+        async def scenario() -> None:
+            client = Client((sent(1, 0), told(0, 2), sent(2)))
+            case = Late(client)
+            arrival = asyncio.get_running_loop().call_later(
+                0.1, lambda: setattr(client, "frames", (*client.frames, sent(3)))
+            )
+            arguments = {"outstanding": 2, "count": parse_matcher(wanted)}
+            step = Law(line=1, law="paced", arguments=arguments)
+            await laws.law(case, step)  # type: ignore[arg-type]
+            arrival.cancel()
+
+        checked.clear()
+        asyncio.run(scenario())
+        return dict(checked)
+
+    checked: dict[str, bool] = {}
+    assert judged(2) == {"law.paced.count": True, "law.paced.outstanding": True}
+    assert judged(3) == {"law.paced.count": False, "law.paced.outstanding": True}

@@ -20,7 +20,7 @@ from jetproof.engine.judge import (
 )
 from jetproof.load.errortable import ErrorTable
 from jetproof.load.wire_schemas import WireSchemas
-from jetproof.model.case import ErrorCode, Expectation
+from jetproof.model.case import After, ErrorCode, Expectation
 from jetproof.model.matcher import parse_matcher
 from jetproof.model.matching import MISSING
 from jetproof.model.versions import Version
@@ -202,3 +202,21 @@ def test_a_position_seen_again_with_another_value_keeps_both() -> None:
 )
 def test_positions_are_compared_as_text(value: object, text: str) -> None:
     assert position_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("by", "at", "early"),
+    [
+        (1.5, 1.6, False),
+        (1.5, 1.4985, False),
+        (1.5, 1.49, True),
+        (0.0, 0.0, False),
+        (0.0, -0.001, True),
+    ],
+)
+def test_a_lower_bound_allows_for_the_tick_of_a_timer(
+    rules: Rules, by: float, at: float, early: bool
+) -> None:
+    bound = Expectation(not_before=After("begin", by))
+    found = failed(judged(bound, replace(message(ACK), at=at), rules))
+    assert [path for path, *_ in found] == (["reply.not_before"] if early else [])

@@ -23,6 +23,15 @@ async def a_publish_is_a_request(bench: Bench) -> None:
     assert (await bench.refused("publish", subject="nobody.listens"))["status"] == 503
 
 
+@notices()
+async def a_message_above_the_limit_is_not_sent(bench: Bench) -> None:
+    await bench.make_stream()
+    large = "x" * (1024 * 1024 + 1)
+    error = await bench.refused("publish", subject=f"{bench.stream}.a", data=large)
+    assert error["type"] == "InvalidOption"
+    assert not bench.sent(bench.stream)
+
+
 @notices("answers-taken-in-turn")
 async def an_answer_that_comes_twice_answers_once(bench: Bench) -> None:
     await bench.make_stream()

@@ -90,6 +90,12 @@ async def an_answer_that_is_lost(bench: Bench) -> None:
     assert (await bench.refused("direct.get", stream=stream, seq=1))["type"] == "Timeout"
 
 
+@notices("direct-get-falls-back")
+async def nobody_answers_a_direct_get(bench: Bench) -> None:
+    await bench.make_stream(messages=1)
+    assert (await bench.refused("direct.get", stream=bench.stream, seq=1))["status"] == 503
+
+
 @notices("batches-never-time-out")
 async def a_batch_without_an_answer(bench: Bench) -> None:
     stream = await begin(bench)
@@ -118,7 +124,7 @@ async def a_batch_ends_with_its_marker(bench: Bench) -> None:
 
 @notices(
     "batch-without-its-number batch-without-a-start batch-with-two-starts batch-without-a-subject"
-    " start-time-dropped max-bytes-dropped"
+    " start-time-dropped max-bytes-dropped batch-number-unchecked"
 )
 async def batches(bench: Bench) -> None:
     stream = await begin(bench)

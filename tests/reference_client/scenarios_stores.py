@@ -106,7 +106,7 @@ async def store(bench: Bench) -> None:
     await bench.call("object.open", **{"as": "o"}, bucket=name)
 
 
-@notices("meta-sent-first sequence-of-the-last-chunk")
+@notices("meta-sent-first meta-sent-once sequence-of-the-last-chunk")
 async def objects(bench: Bench) -> None:
     await store(bench)
     data = "0123456789abcdef" * 20_000
@@ -118,6 +118,8 @@ async def objects(bench: Bench) -> None:
     await bench.call("object.put", of="o", name="empty")
     assert (await bench.call("object.get", of="o", name="empty")).get("data", "") == ""
     assert (await bench.refused("object.get", of="o", name="none"))["status"] == 404
+    await bench.call("object.put", of="o", name="a file", data="another")
+    assert (await bench.call("object.get", of="o", name="a file"))["data"] == "another"
 
 
 @notices("meta-unguarded chunks-unguarded")

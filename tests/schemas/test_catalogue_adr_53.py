@@ -18,7 +18,7 @@ from jetproof.model.clause import Actor
 NEEDED = {
     "id", "section", "level", "actor", "status", "revisions", "clause", "anchor", "hash",
 }  # fmt: skip
-OPTIONAL = {"applies_from", "contested_with"}
+OPTIONAL = {"applies_from", "contested_with", "note"}
 
 
 @pytest.fixture(scope="module")

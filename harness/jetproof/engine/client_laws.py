@@ -14,7 +14,7 @@ asks for more is never less than what is counted here, and a count above a limit
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,6 +29,7 @@ from jetproof.wire.rules.selecting import subject_matches
 
 _NEXT: Final = "$JS.API.CONSUMER.MSG.NEXT."
 _HEARTBEAT: Final = 100
+_TIMEOUT: Final = 408
 _SECOND: Final = 1_000_000_000
 
 
@@ -54,6 +55,7 @@ class Account:
         self._by_bytes = unit == "bytes"
         self._free_headers = free_headers
         self._pulls: list[_Pull] = []
+        self._expired: list[tuple[str, int]] = []
         self._subjects: dict[str, str] = {}
         self._inboxes: set[str] = set()
         self._asked = 0
@@ -70,6 +72,7 @@ class Account:
         match frame:
             case Connect():
                 self._pulls.clear()
+                self._expired.clear()
                 self._subjects.clear()
                 self._asked, self.released = 0, [0]
             case Sub(subject, _, sid):
@@ -88,6 +91,7 @@ class Account:
         self.requests += 1
         # Whether or not the library was told, an expired request is over at the server.
         for pull in [pull for pull in self._pulls if pull.until <= at]:
+            self._expired.append((pull.reply, pull.left))
             self._take_off(pull.left, pull)
         expires = asked.get("expires", 0) / _SECOND
         self._pulls.append(_Pull(reply, amount, at + expires if expires else float("inf")))
@@ -107,12 +111,24 @@ class Account:
         if frame.status is None:
             self._take_off(self._size(frame) if self._by_bytes else 1)
             return
+        if self._was_expired(frame):
+            return
         pull = self._ended(frame)
         told = None if frame.headers is None else frame.headers.get(self._header)
-        if told is not None and told.isdecimal():
-            self._take_off(int(told), pull)
+        left = _number(told)
+        if left is not None:
+            self._take_off(left, pull)
         elif pull is not None:
             self._take_off(pull.left, pull)
+
+    def _was_expired(self, frame: Msg) -> bool:
+        """Whether a status tells of a request that was taken off when its time was over."""
+        told = None if frame.headers is None else frame.headers.get(self._header)
+        late = next((one for one in self._expired if one == (frame.subject, _number(told))), None)
+        if late is None or frame.status != _TIMEOUT:
+            return False
+        self._expired.remove(late)
+        return True
 
     def _ended(self, frame: Msg) -> _Pull | None:
         """Which pull request a status is about: its own, if each has a subject, or the oldest."""
@@ -181,7 +197,7 @@ def handed_over(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     end = float("inf") if until is None else play.marks[str(until)]
     came = [
         sequence
-        for frame, at in play.client.exchange()
+        for frame, at, _ in play.client.exchange()
         if isinstance(frame, Msg) and at < end
         if (sequence := sequence_of(frame.reply or "")) is not None
     ]
@@ -206,10 +222,13 @@ def _some(account: Account, more_than: int = 0) -> Finding:
 
 def _account(play: Play, unit: str, arguments: Mapping[str, object]) -> Account:
     account = Account(unit, free_headers=arguments.get("headers") == "free")
-    frames: Iterable[tuple[Frame, float]] = () if play.client is None else play.client.exchange()
-    for frame, at in frames:
+    for frame, at, _ in () if play.client is None else play.client.exchange():
         account.see(frame, at)
     return account
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() else None
 
 
 def _limit(arguments: Mapping[str, object]) -> tuple[str, int]:

@@ -13,7 +13,7 @@ from typing import Self
 from jetproof.errors import JetproofError
 from jetproof.targets.clients.process import Adapter
 
-AT_ONCE = 12
+AT_ONCE = 20
 Start = Callable[[], AbstractAsyncContextManager[Adapter]]
 
 

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from jetproof.engine.documents import cut
 from jetproof.engine.judge import Seen
@@ -34,10 +34,19 @@ class NotSupported(Exception):
     """The library has no call for what the case needs: the case does not apply to it."""
 
 
+class Passed(NamedTuple):
+    """A frame that passed the tap, when, and on which of the library's connections."""
+
+    frame: Frame
+    at: float
+    connection: int = 1
+
+
 @dataclass(slots=True)
 class _Frame:
     view: FrameView
     seen: Seen
+    connection: int
     taken: bool = False
 
 
@@ -95,7 +104,7 @@ class ClientSide:
             seen = _seen(frame, event.at)
             if isinstance(frame, Unsub):  # it names what it ends by a number
                 seen = replace(seen, subject=self._subjects.get((event.connection, frame.sid), ""))
-            self._frames.append(_Frame(view, seen))
+            self._frames.append(_Frame(view, seen, event.connection))
         self._news.set()
 
     def heard(self, event: Event) -> None:
@@ -173,9 +182,9 @@ class ClientSide:
             except TimeoutError:
                 pass
 
-    def exchange(self) -> list[tuple[Frame, float]]:
+    def exchange(self) -> list[Passed]:
         """Everything that passed the tap, in its order, for laws."""
-        return [(frame.view.frame, frame.seen.at) for frame in self._frames]
+        return [Passed(it.view.frame, it.seen.at, it.connection) for it in self._frames]
 
     def told(self, name: str, of: str) -> list[Seen]:
         """Every event of one kind about one thing, taken by a step or not."""

@@ -16,7 +16,7 @@ _CREATE = ("$JS.API.CONSUMER.CREATE.", "$JS.API.CONSUMER.DURABLE.CREATE.")
 def subscribed_first(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     """Whoever creates a consumer that delivers has subscribed to where it delivers."""
     sent = () if play.client is None else play.client.exchange()
-    early = unheard(frame for frame, _ in sent)
+    early = unheard(passed.frame for passed in sent)
     words = "a subscription to each delivery subject before its consumer is created"
     return [Finding("order", not early, words, f"{len(early)} without" if early else None)]
 

@@ -18,11 +18,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from jetproof.engine.client_side import Passed
 from jetproof.engine.judge import Finding
 from jetproof.engine.play import Play
 from jetproof.model.matcher import Matcher
 from jetproof.model.matching import describe, mismatch
-from jetproof.wire.frames import Connect, Frame, Msg, Pub, Sub, Unsub
+from jetproof.wire.frames import Frame, Msg, Pub, Sub, Unsub
 from jetproof.wire.rules.selecting import subject_matches
 
 _APPEND: Final = 1
@@ -131,14 +132,16 @@ def _number(frame: Pub) -> tuple[str, int] | None:
 
 
 def channels(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
-    """Whenever a message is sent, one subscription covers its reply subject: that of its batch."""
-    subscribed: dict[str, str] = {}
+    """Whenever a message is sent, one subscription covers its reply subject: that of its batch.
+
+    It is made on the same connection: a new one begins without any.
+    """
+    every: dict[int, dict[str, str]] = defaultdict(dict)
     batches: set[str] = set()
     wrong: list[str] = []
-    for frame in _exchange(play):
+    for frame, _, connection in _passed(play):
+        subscribed = every[connection]
         match frame:
-            case Connect():
-                subscribed.clear()
             case Sub(subject, _, sid):
                 subscribed[sid] = subject
             case Unsub(sid, None):
@@ -159,7 +162,11 @@ def channels(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
 
 
 def _exchange(play: Play) -> list[Frame]:
-    return [] if play.client is None else [frame for frame, _ in play.client.exchange()]
+    return [passed.frame for passed in _passed(play)]
+
+
+def _passed(play: Play) -> list[Passed]:
+    return [] if play.client is None else play.client.exchange()
 
 
 def _limit(payload: bytes, outstanding: int) -> int:

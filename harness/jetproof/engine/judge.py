@@ -19,6 +19,7 @@ from jetproof.wire import Headers
 from jetproof.wire.headers import to_bytes, to_text
 
 NO_REPLY = "no reply"
+TICK = 0.002  # seconds by which a timer of whole milliseconds may seem early
 
 
 @dataclass(frozen=True)
@@ -391,7 +392,7 @@ def _judge_time(
     assert bound is not None
     words = f"not before {bound.by:g} s after {bound.mark}"
     passed = seen.at - marks[bound.mark]
-    early = passed < bound.by
+    early = passed < bound.by - (TICK if bound.by else 0.0)
     verdict.add(f"{at}.not_before", words if early else None, f"{passed:.3f} s", words)
 
 

@@ -125,6 +125,7 @@ class Bucket:
             for delivery in deliveries
             if delivery.msg.headers is None
             or _operation(delivery.msg.headers.get("KV-Operation")) == "put"
+            or self._wrong("deleted-keys-shown")
         ]
 
     def _sequence_in(self, error: ClientError) -> int | None:

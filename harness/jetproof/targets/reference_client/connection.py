@@ -110,6 +110,12 @@ class Line:
     def connected(self) -> bool:
         return self._connection is not None and not self._connection.closed
 
+    @property
+    def max_payload(self) -> int | None:
+        """How large a message may be, as the server told."""
+        told = None if self._connection is None else self._connection.info.get("max_payload")
+        return told if isinstance(told, int) else None
+
     def new_inbox(self) -> str:
         self._inboxes += 1
         return f"{self._own}.{self._inboxes}"

@@ -132,7 +132,8 @@ class _Fetch:
             await asyncio.wait([self._over], timeout=max(0.0, look - now) + 0.001)
 
     def _lost(self) -> None:
-        if self._conduct.wrong("fetch-survives-its-connection"):
+        wrong = self._conduct.wrong
+        if wrong("fetch-survives-its-connection") or wrong("fetch-survives-status"):
             return
         self._end(ClientError("ConnectionLost", "the connection was lost during the fetch"))
 

@@ -8,6 +8,7 @@ from jetproof.targets.reference_client.knob import Knob, table
 
 READING: Final[tuple[Knob, ...]] = table(
     ("requests-never-time-out", "A request waits for its answer for ever.", "A31-017"),
+    ("direct-get-falls-back", "Where nobody answers, the stream's API is asked.", "A31-017"),
     ("old-server-unnoticed", "A first reply without Nats-Num-Pending is all.", "A31-045"),
     ("sequence-off-by-one", "The next sequence is asked for.", "A31-178 A31-181 A31-183 A31-186"),
     ("last-asked-for-as-next", "The first of a subject is asked for.", "A31-179"),
@@ -20,6 +21,7 @@ READING: Final[tuple[Knob, ...]] = table(
     ("batch-errors-untold", "A status ends a batch in peace.", "A31-017 A31-156 A53-060"),
     ("end-of-a-batch-unknown", "204 is an error.", "A31-159"),
     ("batch-without-its-number", "A batch call sends no batch.", "A31-046 A31-182"),
+    ("batch-number-unchecked", "A batch of 0, or below, is sent.", "A31-046"),
     ("batch-without-a-subject", "A batch call sends no subject.", "A31-154 A31-182 A31-183"),
     ("start-time-dropped", "A batch starts at the first message.", "A31-184 A31-187"),
     ("max-bytes-dropped", "max_bytes is not sent.", "A31-185 A31-186 A31-187"),
@@ -66,6 +68,7 @@ READING: Final[tuple[Knob, ...]] = table(
     ("rollups-taken-for-values", "A rollup message is a value.", "A53-059"),
     # Objects
     ("meta-sent-first", "The meta message is sent before the chunks.", "A53-038"),
+    ("meta-sent-once", "Another put under the same name sends no meta message.", "A53-038"),
     ("sequence-of-the-last-chunk", "A put tells the last chunk's sequence.", "A53-038"),
     ("meta-unguarded", "The meta message is read without the guard.", "A53-039"),
     ("chunks-unguarded", "Chunks are read without the guard.", "A53-040"),

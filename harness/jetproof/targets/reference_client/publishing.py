@@ -78,6 +78,9 @@ def pub_ack(document: Mapping[str, Any]) -> dict[str, Any]:
 
 async def publish(requests: Requests, message: Outgoing, timeout: float | None) -> dict[str, Any]:
     """A message as a request: it is stored when its pub ack is there."""
+    limit = requests.line.max_payload
+    if limit is not None and len(message.payload) > limit:  # a server would end the connection
+        raise invalid(f"{len(message.payload)} bytes are more than the {limit} of the server")
     if requests.line.conduct.wrong("publish-without-reply"):
         requests.line.publish(message.subject, message.payload, headers=message.headers)
         return {"stream": "unknown", "seq": "0"}
