@@ -51,12 +51,14 @@ def wire(case: str, client: str, luck: random.Random) -> Iterator[FrameRecord]:
         ">", "client", "HPUB", subject="s.a", reply=inbox, headers=(("Nats-Batch-Id", batch),),
         payload=client.encode(), note="dropped by lost",
     )  # fmt: skip
-    race = [asks, frame("!", "adapter", "event", note="notice k {}")]
+    race = [asks, frame("!", "adapter", "event", note=f"notice k {luck.randrange(10**6)}")]
     luck.shuffle(race)
     yield from race
     yield frame("<", "client", "MSG", subject=inbox, payload=told, note="made by lost")
-    yield frame("<", "client", "MSG", subject=inbox, payload=sent)
-    yield frame("!", "adapter", "answer", note='publish: {"ok": {}}')
+    # When it comes is chance: in this step of the case, or in the next.
+    late = luck.choice(("1", "2"))
+    yield frame("<", "client", "MSG", subject=inbox, payload=sent, step=late)
+    yield frame("!", "adapter", "answer", note='publish: {"ok": {}}', step="2")
 
 
 def judged(case: str, client: str) -> tuple[Verdict, dict[str, object]]:

@@ -223,14 +223,20 @@ def _span(releases: list[str]) -> str:
 
 
 def _coverage(coverage: list[Plain] | None) -> list[str]:
+    """Where only libraries were played, the sentences that bind them."""
     if not coverage:
         return []
+    theirs = [clause for clause in coverage if clause["actor"] != "server"]
+    alone = not any(clause["covered"] for clause in coverage if clause["actor"] == "server")
+    if alone and any(clause["covered"] for clause in theirs):
+        coverage = theirs
     rows = [["Specification", "Sentences", "Tested", "Untested"], ["---", "---:", "---:", "---:"]]
     for spec in sorted({str(clause["spec"]) for clause in coverage}):
         mine = [clause for clause in coverage if str(clause["spec"]) == spec]
         tested = sum(bool(clause["covered"]) for clause in mine)
         rows.append([escaped(spec), str(len(mine)), str(tested), str(len(mine) - tested)])
-    return ["### Sentences and their tests", _table(rows)]
+    title = "Sentences for clients" if coverage is theirs else "Sentences"
+    return [f"### {title} and their tests", _table(rows)]
 
 
 def _deviations(deviations: list[Plain] | None) -> list[str]:
@@ -250,9 +256,12 @@ def _entries(entries: list[Plain], title: str, name: str) -> list[str]:
         return []
     whose = "Libraries" if entries[0].get("library") else "Releases"
     rows = [[name, whose], ["---", "---"]]
-    for one in sorted(entries, key=lambda one: (str(one["id"]), str(one.get("library"))))[:NAMED]:
-        rows.append([escaped(one["id"]), escaped(_span(one.get("clients") or one["servers"]))])
-    left = len(entries) - NAMED
+    about: dict[str, list[str]] = {}
+    for one in sorted(entries, key=lambda one: (str(one["id"]), str(one.get("library")))):
+        named = one.get("clients") or [_span(one["servers"])]
+        about.setdefault(str(one["id"]), []).extend(map(str, named))
+    rows += [[escaped(id), escaped(", ".join(those))] for id, those in [*about.items()][:NAMED]]
+    left = len(about) - NAMED
     more = [f"and {left} more in the report"] if left > 0 else []
     return [f"### {title}", _table(rows), *more]
 

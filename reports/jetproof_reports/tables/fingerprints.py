@@ -2,9 +2,9 @@
 
 The transcript is put into an order that no race can change: a reply follows its request, in the
 request's step; advisories and deliveries come last. What a client library sends, is sent and tells
-its caller stays as it came. Polls count once with their last answer, heartbeats once. Set-up
-(`given`) is shown in the transcript and left out of the hash: what a server says to a stream's
-creation changes with every release, in every case alike.
+its caller stays as it came; what it tells by itself is not hashed. Polls count once with their last
+answer, heartbeats once. Set-up (`given`) is shown in the transcript and left out of the hash: what a
+server says to a stream's creation changes with every release, in every case alike.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from jetproof_reports.tables.normal import by_library, normalised, shown
+from jetproof_reports.tables.normal import ADAPTER, TAP, by_library, normalised, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 GIVEN = "given"
+EVENT = "event"
 HEARTBEAT = 100
 LINES_FIRST, LINES_LAST = 120, 40
 HASH_LENGTH = 16
@@ -60,8 +61,8 @@ def transcripts_of(frames: DataFrame) -> DataFrame:
             counted,
             lambda item: F.struct(
                 item["phase"].alias("phase"),
-                item["line"]["step"].alias("step"),
-                # What a library sends and what it tells its caller race each other.
+                F.when(item["theirs"], "").otherwise(item["line"]["step"]).alias("step"),
+                # What a library sends and what it answers race each other.
                 F.when(item["theirs"], item["line"]["connection"]).otherwise("").alias("lane"),
                 item["request"].alias("request"),
                 item["topic"].alias("topic"),
@@ -115,8 +116,14 @@ def _lines(frames: DataFrame) -> DataFrame:
     )
     superseded = F.coalesce(F.col("poll") & (F.col("request") != F.col("last")), F.lit(False))
     heartbeat = F.coalesce(F.col("status") == HEARTBEAT, F.lit(False)) & (F.col("again") > 1)
-    counted = (F.col("step") != GIVEN) & not_setup("subject")
+    counted = (F.col("step") != GIVEN) & not_setup("subject") & steady("connection", "op")
     return placed.where(~superseded & ~heartbeat).withColumn("counted", counted)
+
+
+def steady(connection: str, op: str) -> Column:
+    """Not what a library told its caller by itself, when it liked, nor what its tap was told to do."""
+    told = (F.col(connection) == ADAPTER) & (F.col(op) == EVENT)
+    return ~F.coalesce(told | (F.col(connection) == TAP), F.lit(False))
 
 
 def not_setup(subject: str) -> Column:
@@ -152,7 +159,9 @@ def _is_poll() -> Column:
 
 def _hash() -> Column:
     """What a line says, as a number."""
-    return F.xxhash64(*(F.col(name) for name in LINE))
+    # A library sends when it likes: in which step it did so is chance.
+    step = F.when(by_library(), F.lit("")).otherwise(F.col("step"))
+    return F.xxhash64(*(step if name == "step" else F.col(name) for name in LINE))
 
 
 def _shown(name: str) -> Column:

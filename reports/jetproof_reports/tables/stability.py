@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from jetproof_reports.schemas import CELL_KEY, CONTENT
 from jetproof_reports.tables.common import decided
-from jetproof_reports.tables.fingerprints import GIVEN, HASH_LENGTH, not_setup
+from jetproof_reports.tables.fingerprints import GIVEN, HASH_LENGTH, not_setup, steady
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -89,7 +89,9 @@ def _atoms(transcripts: DataFrame) -> DataFrame:
     """Slots and values of the lines that count; a slot is a place that a value can differ in."""
     kept = [name for name in transcripts.columns if name != "transcript"]
     lines = transcripts.select(*kept, F.posexplode("transcript").alias("place", "line")).where(
-        (F.col("line.step") != GIVEN) & not_setup("line.subject")
+        (F.col("line.step") != GIVEN)
+        & not_setup("line.subject")
+        & steady("line.connection", "line.op")
     )
     head = F.concat_ws("|", *(f"line.{name}" for name in _HEAD))
     named = lines.withColumn("head", head)

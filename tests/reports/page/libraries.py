@@ -4,7 +4,7 @@ LOST       a case that nats-py fails, and nobody else
 KNOWN      a case that nats.go fails as its ledger says
 OPEN       a question on which libraries differ
 AGREED     one on which they do not
-CLAIMED    a case judged by the revision that a library claims; nats.js claims another
+CLAIMED    a case judged by the revision that a library claims; nats.js claims another, and fails
 HOSTILE    (only in `hostile`) every word of a library is an attack
 """
 
@@ -142,6 +142,8 @@ def _verdict(case: str, client: str) -> tuple[str, Row]:
         return "n/a", {"reason": "async-nats has no consume"}
     if (case, client) == (LOST, PY):
         return "fail", {"reason": f"{REASON} (the reference client: pass)"}
+    if (case, client) == (CLAIMED, JS):
+        return "fail", {"reason": "step asked, wire: expected a message, got no reply"}
     if (case, client) == (KNOWN, GO):
         return "known", {"deviation": "a37-known", "reason": "a37-known: It gives up."}
     if case == OPEN:

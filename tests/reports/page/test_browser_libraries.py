@@ -160,6 +160,19 @@ def test_known_failures_stand_with_their_library(shown: Shown, files: Files) -> 
     assert "async-nats has no consume" in rust.inner_text()
 
 
+def test_nobody_answers_for_a_text_that_it_does_not_claim(shown: Shown, files: Files) -> None:
+    page = opened(shown, files)
+    chip = page.locator(".chip").filter(has_text="fail")
+    assert chip.locator("b").inner_text() == str(len(sample.SERVERS))  # those of nats-py
+    assert "a text that the library does not claim" in str(chip.get_attribute("title"))
+    page = opened(shown, files, "view=libraries&by=known")
+    card = page.locator(f"[data-client='{sample.JS}']")
+    assert "\N{BALLOT X}" not in card.locator("h3").inner_text()
+    assert "Not in its ledger" not in card.inner_text()
+    card.locator(".beyond summary").click()
+    assert "rev 0, not claimed" in card.inner_text()
+
+
 def test_the_servers_own_ledger_has_no_entries_of_libraries(shown: Shown, files: Files) -> None:
     page = opened(shown, files, "view=deviations")
     assert page.locator(".card").count() == 1

@@ -141,6 +141,25 @@ def test_failures_of_libraries_are_named_with_them() -> None:
     assert f"| a37-known | {escaped(libraries.GO)} |" in text
 
 
+def test_one_entry_of_several_libraries_is_one_line() -> None:
+    made = libraries.libraries()
+    mine = made["deviations"][-1]
+    other = mine | {"library": "js:nats.js", "clients": [libraries.JS]}
+    text = summary({**made, "deviations": [*made["deviations"], other]})
+    assert f"| a37-known | {escaped(libraries.GO)}, {escaped(libraries.JS)} |" in text
+
+
+def test_where_only_libraries_were_played_their_sentences_are_counted() -> None:
+    made = libraries.libraries()
+    rows = [dict(row, covered=row["actor"] != "server") for row in made["coverage"]]
+    rows.append(rows[0] | {"clause": "X-1", "actor": "client", "covered": True})
+    text = summary({**made, "coverage": rows})
+    assert "### Sentences for clients and their tests" in text
+    theirs = [row for row in rows if row["actor"] != "server" and row["spec"] == rows[0]["spec"]]
+    assert f"| {rows[0]['spec']} | {len(theirs)} | {len(theirs)} | 0 |" in text
+    assert "### Sentences and their tests" in summary(made)
+
+
 def test_what_a_library_does_not_claim_fails_nobody() -> None:
     made = libraries.libraries((libraries.CLAIMED,))
     rows = [row for row in made["matrix"] if row["client"]]

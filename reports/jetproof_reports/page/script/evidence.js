@@ -210,8 +210,10 @@ class Panel {
     }
     const place = h("div", {});
     const show = (which) => place.replaceChildren(sequence(which));
-    show(lines || raw);
-    const toggle = lines && raw ? h("label", { class: "check" }, h("input", { type: "checkbox", onchange: (event) => show(event.target.checked ? raw : lines) }), h("span", {}, "as it was, with times")) : null;
+    // Equal transcripts are kept once: what this library told its caller is in its own.
+    const first = raw && cell.row.client ? raw : lines || raw;
+    show(first);
+    const toggle = lines && raw ? h("label", { class: "check" }, h("input", { type: "checkbox", checked: first === raw, onchange: (event) => show(event.target.checked ? raw : lines) }), h("span", {}, "as it was, with times")) : null;
     const hint = lines ? `Ids, inboxes and times are placeholders. Fingerprint ${cell.fingerprint}.` : "";
     return section("Transcript", h("p", { class: "hint" }, hint, " ", toggle), place);
   }

@@ -197,7 +197,7 @@ function verdictChips(matrix, onchange, counts = matrix.head.counts, apartCounts
     const chip = h(
       "button",
       {
-        type: "button", class: `chip v-${verdict.code}`, "aria-pressed": String(pressed),
+        type: "button", class: `chip v-${count ? verdict.code : "n"}`, "aria-pressed": String(pressed),
         title: apart ? `and ${whole(apart)} ${by}` : null,
       },
       symbolOf(verdict),

@@ -67,6 +67,12 @@ class LibraryMatrix {
     return of && this.matrix.verdict(of, column.on);
   }
 
+  /** A library answers for what it claims. */
+  counted(row, column) {
+    const of = this.rowAt(row, column);
+    return of && this.matrix.claimed(of) ? this.verdict(row, column) : null;
+  }
+
   cell(row, column) {
     const of = this.rowAt(row, column);
     return of && this.matrix.cell(of, column.on);
@@ -149,7 +155,7 @@ function libraryBar(matrix, libraries, onchange) {
     "form",
     { class: "bar", role: "search", "aria-label": "Filters", onsubmit: (event) => event.preventDefault() },
     libraryTabs(""),
-    verdictChips(matrix, onchange, matrix.head.client_counts, matrix.head.witness_counts, "by the reference client"),
+    verdictChips(matrix, onchange, ...chipCounts(matrix.head)),
     foldedFields(
       labelled("Text", searchBox(onchange, "case, clause, reason…"), "wide"),
       labelled("Clause", clause),
@@ -157,6 +163,15 @@ function libraryBar(matrix, libraries, onchange) {
       h("datalist", { id: "clauses" }, named.map((value) => h("option", { value }))),
     ),
   );
+}
+
+/** What libraries answer for; and apart from it what the reference client did, or a text says that a library does not claim. */
+function chipCounts(head) {
+  const counts = {};
+  for (const mine of Object.values(head.gate_counts)) for (const [verdict, count] of Object.entries(mine)) counts[verdict] = (counts[verdict] || 0) + count;
+  const apart = { ...head.witness_counts };
+  for (const [verdict, count] of Object.entries(head.client_counts)) apart[verdict] = (apart[verdict] || 0) + count - (counts[verdict] || 0);
+  return [counts, apart, "by the reference client, or by a text that the library does not claim"];
 }
 
 /** `6 libraries and the reference client on 2 releases`. */
@@ -283,22 +298,28 @@ function libraryFailuresView(matrix, libraries, tables) {
 
 function libraryCard(matrix, client, cells, tables) {
   const matches = (cell) => asked([matrix.haystack(cell.row), cell.reason].join("\n"));
-  const open = cells.filter((cell) => ["fail", "stale", "error", "warn"].includes(cell.verdict.name) && matches(cell));
+  const wrong = cells.filter((cell) => ["fail", "stale", "error", "warn"].includes(cell.verdict.name) && matches(cell));
+  const [open, beyond] = [wrong.filter((cell) => matrix.claimed(cell.row)), wrong.filter((cell) => !matrix.claimed(cell.row))];
   const ledger = Map.groupBy(cells.filter((cell) => cell.deviation && cell.verdict.name === "known"), (cell) => cell.deviation);
   const entries = [...ledger].map(([id, mine]) => ({ id, cells: mine, entry: ledgerEntry(tables, client, id) })).filter((one) => asked([one.id, client, one.entry?.says, one.entry?.does, ...one.cells.map((cell) => cell.row.case)].join("\n")));
   const reasons = Map.groupBy(cells.filter((cell) => cell.verdict.name === "n/a" && asked(`${client} ${cell.reason}`)), (cell) => cell.reason);
-  if (state.q && !open.length && !entries.length && !reasons.size) return [null, 0];
+  if (state.q && !wrong.length && !entries.length && !reasons.size) return [null, 0];
   const card = h(
     "article",
     { class: "card library", "data-client": client },
-    h("h3", {}, client, " ", verdictCounts(matrix, countedBy(cells))),
+    h("h3", {}, client, " ", verdictCounts(matrix, countedBy(cells.filter((cell) => matrix.claimed(cell.row))))),
     h("p", { class: "hint" }, aboutLibrary(matrix, client, cells)),
-    open.length ? [h("h4", {}, "Not in its ledger"), longTable(["Case", "Server", "Verdict", "Why"], open, (cell) => row(cellLink(cell), cell.column.name, [verdictTag(cell.verdict), unclaimedMark(matrix, cell)], wireText(cell.reason)), "open-failures")] : null,
+    open.length ? [h("h4", {}, "Not in its ledger"), failuresTable(matrix, open)] : null,
     entries.length ? [h("h4", {}, "In its ledger"), entries.sort((a, b) => a.id.localeCompare(b.id)).map((one) => ledgerShown(one))] : null,
     !state.q && !open.length && !entries.length ? h("p", {}, cells.some(decided) ? "Keeps every sentence that it was asked about." : "Could be asked about nothing.") : null,
+    beyond.length ? h("details", { class: "beyond" }, h("summary", {}, `${plural(beyond.length, "cell")} otherwise by a text that it does not claim`), failuresTable(matrix, beyond)) : null,
     reasons.size ? naShown(reasons) : null,
   );
-  return [card, open.length + entries.length];
+  return [card, wrong.length + entries.length];
+}
+
+function failuresTable(matrix, cells) {
+  return longTable(["Case", "Server", "Verdict", "Why"], cells, (cell) => row(cellLink(cell), cell.column.name, [verdictTag(cell.verdict), unclaimedMark(matrix, cell)], wireText(cell.reason)), "open-failures");
 }
 
 function ledgerEntry(tables, client, id) {
@@ -373,7 +394,7 @@ class LibraryGrid extends Grid {
     this.servers.replaceChildren(
       h("span", { class: "corner" }),
       ...groups.map(({ on, count }) => {
-        const name = h("span", { class: "on" }, `nats-server ${on.name}`);
+        const name = h("span", { class: "on" }, count > 1 ? `nats-server ${on.name}` : on.name);
         name.style.gridColumn = `span ${count}`;
         return name;
       }),
@@ -398,10 +419,8 @@ class LibraryGrid extends Grid {
     return row.topology === "single" ? [] : [row.topology];
   }
 
-  /** A library answers for what it claims. */
   codeOf(row, column) {
-    const of = this.matrix.rowAt(row, column);
-    return of && this.matrix.matrix.claimed(of) ? super.codeOf(row, column) : undefined;
+    return this.matrix.counted(row, column) ? super.codeOf(row, column) : undefined;
   }
 
   markOf(row, column) {

@@ -99,6 +99,11 @@ class Matrix {
     return this.byCode.get(this.head.grid[row.index][column.index]) || null;
   }
 
+  /** The verdict where it counts in heads and sums. */
+  counted(row, column) {
+    return this.verdict(row, column);
+  }
+
   /** A cell, or null where the case was not played on that release. */
   cell(row, column) {
     const number = this.numbers[row.index * this.columns.length + column.index];
