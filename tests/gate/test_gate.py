@@ -135,7 +135,8 @@ def test_what_a_library_lacks_does_not_apply_and_is_counted_by_reason(
     done = gate(cases(COMMITS, CLOSES), "--client", mute, "--out", "run")
     assert done.code == 0
     assert {verdict for verdict, _ in cells(Path("run")).values()} == {"n/a"}
-    assert "1 case n/a: mute has no batch.close, batch.open" in done.out
+    assert "  1 mute has no batch.close, batch.open" in done.out
+    assert done.out.splitlines()[-1].startswith("✓"), "what matters most comes last"
 
 
 def test_an_adapter_that_is_none_gives_no_verdict_and_is_blamed(

@@ -65,12 +65,16 @@ def change(folder: Path, **values: object) -> None:
 
 
 def rows_of(folder: Path, journal: str) -> list[tuple[str, str, int]]:
-    """How many rows of a journal each cell of a case has."""
+    """How many rows of a journal each cell of a case has.
+
+    Advisories do not count: one may come when the case has ended.
+    """
     counts: dict[tuple[str, str], int] = {}
     for row in read_journal(folder, journal):
-        if not str(row["cell"]).startswith("schemas::"):
-            key = (str(row["cell"]), str(row["target"]))
-            counts[key] = counts.get(key, 0) + 1
+        if str(row["cell"]).startswith("schemas::") or row.get("connection") == "observer":
+            continue
+        key = (str(row["cell"]), str(row["target"]))
+        counts[key] = counts.get(key, 0) + 1
     return sorted((*key, count) for key, count in counts.items())
 
 

@@ -42,7 +42,7 @@ def add_parser(commands: Commands) -> None:
         "--jobs",
         type=at_least_one,
         metavar="N",
-        help="adapter processes of a library at the same time (default: 12)",
+        help="adapter processes of a library at the same time (default: 20, of many libraries 4)",
     )
     parser.set_defaults(run=run)
 

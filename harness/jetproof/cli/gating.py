@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from jetproof.cli.common import plural, write_json
+from jetproof.cli.common import write_json
 from jetproof.cli.libraries import Judged, meet, named, pools, today
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, play
@@ -20,7 +20,7 @@ from jetproof.engine.run import RunOptions, Stop, fresh_run_id
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, RunStarted
 from jetproof.load.library import Library, load_library
-from jetproof.model.verdict import Cell, Verdict, exit_code
+from jetproof.model.verdict import Cell, exit_code
 from jetproof.plan import PlanClient, Selected, Selection, client_items, is_claimed, make_plan
 from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.console import Console
@@ -28,10 +28,12 @@ from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
 from jetproof.sinks.junit import JUnit
 from jetproof.sinks.record import Record
+from jetproof.sinks.summary import Front
 from jetproof.targets.clients.spec import REFERENCE, parse_client
 from jetproof.targets.resolve import resolve
 
 _DEFAULT_TARGETS = ("latest",)
+_REASONS = 4
 
 
 async def execute(args: argparse.Namespace) -> int:
@@ -56,6 +58,11 @@ async def execute(args: argparse.Namespace) -> int:
         verbose=args.verbose,
         results=str(folder.folder),
         stopped=lambda: stop.reason or "",
+        front=Front(
+            resume="",
+            reasons=None if len(libraries) == 1 else _REASONS * len(libraries),
+            besides=lambda: _told(library, libraries, [one.cell for one in record.outcomes]),
+        ),
     )
     document, record = Document(), Record(keep_frames=0)
     plans = {one.plan.name: one.plan for one in libraries}
@@ -81,7 +88,9 @@ async def execute(args: argparse.Namespace) -> int:
     for one in libraries:
         console.say(one.introduction)
     try:
-        async with pools([*libraries, witness], factor, args.jobs or AT_ONCE) as ready:
+        async with pools(
+            [*libraries, witness], factor, args.jobs or _at_once(len(libraries))
+        ) as ready:
             options = RunOptions(
                 run=run_id,
                 time_factor=factor,
@@ -95,8 +104,6 @@ async def execute(args: argparse.Namespace) -> int:
         fan.close()
     for failure in fan.failures:
         console.say(str(failure))
-    for line in _told(library, libraries, [outcome.cell for outcome in record.outcomes]):
-        console.say(line)
     code = _exit_code(record, counts, bool(fan.failures), interrupts)
     if args.json:
         told = document.build(
@@ -104,6 +111,11 @@ async def execute(args: argparse.Namespace) -> int:
         )
         write_json({**told, "libraries": introduced})
     return code
+
+
+def _at_once(libraries: int) -> int:
+    """Adapters of each: a tap that shares a machine with too many of them stands still."""
+    return max(4, min(AT_ONCE, 2 * AT_ONCE // libraries))
 
 
 def _asked_for(spec: str, specs: Sequence[tuple[str, int | None]]) -> bool:
@@ -160,14 +172,11 @@ def _counts(library: Library, plans: Mapping[str, PlanClient], cell: Cell) -> bo
 
 
 def _told(library: Library, libraries: Sequence[Judged], cells: Sequence[Cell]) -> Iterator[str]:
-    """What a person wants to know besides: expired entries, and what did not apply, by reason."""
+    """What a person wants to know besides: expired entries, and what newer texts would say."""
     for one in libraries:
         for entry in one.ledger.expired(today()):
             yield f"{one.plan.name}: {entry.deviation.id} expired on {entry.expires}"
         own = [cell for cell in cells if cell.client == one.plan.name]
-        reasons = Counter(cell.reason for cell in own if cell.verdict is Verdict.NOT_APPLICABLE)
-        for reason, count in reasons.most_common():
-            yield f"{one.plan.name}: {plural(count, 'case')} n/a: {reason}"
         beside = [
             cell for cell in own if not is_claimed(library, one.plan, cell.spec, cell.spec_revision)
         ]

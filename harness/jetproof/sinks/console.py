@@ -25,7 +25,7 @@ from jetproof.model.verdict import Verdict
 from jetproof.sinks.evidence import duration, headline
 from jetproof.sinks.paint import ORDER, Paint, is_terminal, paint_for
 from jetproof.sinks.record import EXPLAINED, Outcome, Record
-from jetproof.sinks.summary import summary
+from jetproof.sinks.summary import Front, summary
 from jetproof.sinks.text import fit, visible
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -47,6 +47,7 @@ class Console:
         verbose: bool = False,
         results: str = "",
         stopped: Callable[[], str] = lambda: "",
+        front: Front | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.paint = paint or paint_for(stream)
@@ -56,6 +57,7 @@ class Console:
         self._verbose = verbose
         self._results = results
         self._stopped = stopped
+        self._front = front
         self._clock = clock
         self._began = clock()
         self._drawn_at = 0.0
@@ -171,6 +173,7 @@ class Console:
                 verbose=self._verbose,
                 results=self._results,
                 stopped=self._stopped(),
+                front=self._front,
             )
         )
 

@@ -23,6 +23,7 @@ from jetproof.sinks.text import (
 )
 
 _LOG_LINES = 12
+_DIRECTIONS = "<>"
 _REASON_CHARACTERS = 600
 _HEADING = ("step", "what", "expected", "actual")
 
@@ -152,7 +153,7 @@ def _frame(frame: FrameRecord, paint: Paint, names: int, limit: int) -> Iterator
     indent = " " * (14 + names + 3)
     first = [visible(frame.op, 20), *_subjects(frame)]
     details = list(_details(frame, limit))
-    if not frame.payload and frame.direction in "<>" and frame.op.endswith(("PUB", "MSG")):
+    if not frame.payload and frame.direction in _DIRECTIONS and frame.op.endswith(("PUB", "MSG")):
         first.append("(empty)")
     shown = "  ".join([paint.bold(first[0]), *first[1:]])
     if width("  ".join(first + details)) <= paint.width - len(indent):
@@ -180,11 +181,13 @@ def _subjects(frame: FrameRecord) -> Iterator[str]:
         yield f"reply={visible(frame.reply, 200)}"
     if frame.status is not None:
         yield f"{frame.status} {visible(frame.description, 120)}".rstrip()
-    if frame.note:
+    if frame.note and frame.direction in _DIRECTIONS:
         yield visible(frame.note, 400)
 
 
 def _details(frame: FrameRecord, limit: int) -> Iterator[str]:
+    if frame.note and frame.direction not in _DIRECTIONS:
+        yield visible(frame.note, max(limit, 400))
     if frame.headers:
         items = (f"{visible(name, 80)}: {visible(value, limit)}" for name, value in frame.headers)
         yield "{" + ", ".join(items) + "}"

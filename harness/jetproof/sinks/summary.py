@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from jetproof.model.ledger import REFERENCE
 from jetproof.model.verdict import Verdict, exit_code
@@ -14,9 +15,20 @@ from jetproof.sinks.text import fit, pad, visible, width
 
 _EXPLAINED_MOST = 20
 _LISTED_MOST = 15
-_REASONS_MOST = 6
 INTERRUPTED = "interrupted"
 """Why a run ended early if a person or a CI system ended it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """What a command tells in its own way at the end of a run."""
+
+    resume: str = "jetproof run --resume"
+    """What finishes a run that ended early; empty if nothing does."""
+    reasons: int | None = 6
+    """So many reasons why cases do not apply; all of them if None."""
+    besides: Callable[[], Iterable[str]] = tuple
+    """Lines of its own, above the table."""
 
 
 def summary(
@@ -26,21 +38,27 @@ def summary(
     verbose: bool = False,
     results: str = "",
     stopped: str = "",
+    front: Front | None = None,
 ) -> Iterator[str]:
     """Every line that is printed when a run is over; the most important one is the last.
 
     `stopped` says why a run ended early, if it was not interrupted from outside.
     """
+    front = front or Front()
     outcomes = record.outcomes
     yield from _explanations(record, outcomes, paint, verbose)
     yield from _listed(outcomes, Verdict.KNOWN, "known deviations", paint, verbose)
     yield from _listed(outcomes, Verdict.POSITION, "positions", paint, verbose)
-    yield from _not_applicable(outcomes, paint)
+    yield from _not_applicable(outcomes, paint, None if verbose else front.reasons)
+    besides = list(front.besides())
+    if besides:
+        yield ""
+        yield from (visible(line, 2000) for line in besides)
     if outcomes:
         yield ""
         yield from verdict_table(outcomes, paint)
     yield ""
-    yield from _last_lines(record, paint, results, stopped)
+    yield from _last_lines(record, paint, results, stopped, front)
 
 
 def verdict_table(outcomes: Sequence[Outcome], paint: Paint) -> Iterator[str]:
@@ -109,7 +127,7 @@ def _listed(
         yield paint.dim(f"  and {len(cells) - len(shown)} more: -v shows all")
 
 
-def _not_applicable(outcomes: Iterable[Outcome], paint: Paint) -> Iterator[str]:
+def _not_applicable(outcomes: Iterable[Outcome], paint: Paint, most: int | None) -> Iterator[str]:
     reasons = Counter(
         outcome.cell.reason
         for outcome in outcomes
@@ -118,13 +136,15 @@ def _not_applicable(outcomes: Iterable[Outcome], paint: Paint) -> Iterator[str]:
     if reasons:
         yield ""
         yield paint.bold(f"not applicable ({reasons.total()})")
-        for reason, count in reasons.most_common(_REASONS_MOST):
+        for reason, count in reasons.most_common(most):
             yield paint.dim(f"  {count:>3} {fit(visible(reason), paint.width - 6)}")
-        if len(reasons) > _REASONS_MOST:
-            yield paint.dim(f"      and {len(reasons) - _REASONS_MOST} more reasons")
+        if most is not None and len(reasons) > most:
+            yield paint.dim(f"      and {len(reasons) - most} more reasons: -v shows all")
 
 
-def _last_lines(record: Record, paint: Paint, results: str, stopped: str) -> Iterator[str]:
+def _last_lines(
+    record: Record, paint: Paint, results: str, stopped: str, front: Front
+) -> Iterator[str]:
     counts, finished = record.verdicts, record.finished
     early = finished is None or finished.interrupted
     interrupted = early and stopped in ("", INTERRUPTED)
@@ -141,8 +161,8 @@ def _last_lines(record: Record, paint: Paint, results: str, stopped: str) -> Ite
     if early and not interrupted:
         told = f"stopped after {record.played} of {record.planned} cells"
         yield f"{told}: {visible(stopped, 400)}"
-    if early and results:
-        yield f"finish it: {paint.bold(f'jetproof run --resume {visible(results)}')}"
+    if early and results and front.resume:
+        yield f"finish it: {paint.bold(f'{front.resume} {visible(results)}')}"
     yield f"{paint.symbol(look)} " + f" {paint.dot} ".join(parts)
 
 
