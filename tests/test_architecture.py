@@ -9,7 +9,7 @@ import pytest
 
 HARNESS = Path(__file__).parent.parent / "harness" / "jetproof"
 LAYERS = [
-    {"errors", "data"},
+    {"errors", "data", "tasks"},
     {"model", "wire", "events"},
     {"load"},
     {"plan"},

@@ -113,13 +113,13 @@ def test_an_entry_that_has_expired_explains_nothing(
     assert "fail" in {verdict for verdict, _ in cells(Path("run")).values()}
 
 
-def test_an_entry_that_names_no_case_is_a_mistake_with_its_line(
-    gate: Gate, library: Write, tmp_path: Path
-) -> None:
+def test_an_entry_that_names_no_case_is_a_mistake_with_its_line(gate: Gate, tmp_path: Path) -> None:
     entry = ledger(tmp_path / "l.yaml", case="adr-50/client/atomic::there-is-none")
-    done = gate(KNOWN, "--client", library(), "--ledger", entry)
+    own = script(tmp_path / "my-adapter", f"touch {tmp_path}/started")
+    done = gate(KNOWN, "--client", own, "--ledger", entry)
     assert done.code == 2
     assert "l.yaml:4: no case adr-50/client/atomic::there-is-none" in done.err
+    assert not (tmp_path / "started").exists(), "files are read before anything is started"
 
 
 def test_what_a_library_lacks_does_not_apply_and_is_counted_by_reason(

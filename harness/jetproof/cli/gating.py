@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from jetproof.cli.common import write_json
-from jetproof.cli.libraries import Judged, meet, named, pools, today
+from jetproof.cli.libraries import Judged, meet, meet_reference, named, pools, today
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, play
 from jetproof.engine.calibrate import time_factor
@@ -29,7 +28,6 @@ from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
 from jetproof.sinks.junit import JUnit
 from jetproof.sinks.record import Record
 from jetproof.sinks.summary import Front
-from jetproof.targets.clients.spec import REFERENCE, parse_client
 from jetproof.targets.resolve import resolve
 
 _DEFAULT_TARGETS = ("latest",)
@@ -43,10 +41,8 @@ async def execute(args: argparse.Namespace) -> int:
     chosen = select_cases(library, selection, for_clients=True)
     cases = [item.case for item in chosen.items if _asked_for(item.case.spec, args.specs)]
     factor = time_factor()
-    *libraries, witness = await asyncio.gather(
-        *(meet(spec, args.ledger, library, factor) for spec in named(args.clients, args.all)),
-        meet(parse_client(REFERENCE), None, library, factor),
-    )
+    libraries = await meet(named(args.clients, args.all), args.ledger, library, factor)
+    witness = await meet_reference(factor)
     targets = await resolve(args.servers or _DEFAULT_TARGETS)
     items = [item for one in libraries for item in client_items(library, cases, one.plan)]
     plan = make_plan(library, Selected(tuple(items), chosen.partial), targets, skip=frozenset())

@@ -16,13 +16,15 @@ from jetproof.engine.client_pool import AT_ONCE, ClientPool
 from jetproof.errors import JetproofError
 from jetproof.load.client_ledger import read_ledger
 from jetproof.load.library import Library
+from jetproof.load.mistakes import LoadError, Mistake
 from jetproof.model.client import OPERATIONS
 from jetproof.model.client_ledger import ClientLedger
 from jetproof.plan import PlanClient
 from jetproof.targets.clients.build import BuildFailed, Client, prepare_client
 from jetproof.targets.clients.process import Adapter, AdapterFault, Hello, Limits, start_adapter
-from jetproof.targets.clients.spec import ClientSpec, known_adapters, parse_client
+from jetproof.targets.clients.spec import REFERENCE, ClientSpec, known_adapters, parse_client
 from jetproof.targets.clients.toolchain import NotBuildable
+from jetproof.tasks import all_of
 
 LEDGER = "ledger.yaml"
 
@@ -86,11 +88,22 @@ def named(clients: Sequence[str], everything: bool) -> list[ClientSpec]:
     return [parse_client(name) for name in dict.fromkeys(names)]
 
 
-async def meet(spec: ClientSpec, ledger: Path | None, library: Library, factor: float) -> Judged:
-    """Builds a library's adapter and asks it who it is.
+async def meet(
+    specs: Sequence[ClientSpec], ledger: Path | None, library: Library, factor: float
+) -> list[Judged]:
+    """Builds the adapters of libraries and asks each who it is, once all ledgers are read.
 
     One that this machine cannot build is not played; one that is broken has no verdicts."""
-    known = _ledger(spec, ledger, library)
+    known = _ledgers(specs, ledger, library)
+    return await all_of(*(_met(spec, its, factor) for spec, its in zip(specs, known, strict=True)))
+
+
+async def meet_reference(factor: float) -> Judged:
+    """The reference client, which no ledger excuses."""
+    return await _met(parse_client(REFERENCE), ClientLedger(REFERENCE), factor)
+
+
+async def _met(spec: ClientSpec, known: ClientLedger, factor: float) -> Judged:
     try:
         client = await asyncio.to_thread(prepare_client, spec)
         async with _started(client, factor) as adapter:
@@ -128,6 +141,22 @@ async def pools(
 
 def today() -> date:
     return datetime.now(UTC).date()
+
+
+def _ledgers(
+    specs: Sequence[ClientSpec], given: Path | None, library: Library
+) -> list[ClientLedger]:
+    """The ledger of each; the mistakes of all of them at once."""
+    found: list[ClientLedger] = []
+    mistakes: list[Mistake] = []
+    for spec in specs:
+        try:
+            found.append(_ledger(spec, given, library))
+        except LoadError as error:
+            mistakes += error.mistakes
+    if mistakes:
+        raise LoadError(mistakes)
+    return found
 
 
 def _ledger(spec: ClientSpec, given: Path | None, library: Library) -> ClientLedger:

@@ -21,6 +21,7 @@ from jetproof.load.library import Library
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Item, Plan, PlanTarget, name_of
 from jetproof.targets.releases import binary_for
+from jetproof.tasks import all_of
 
 ANY = "any"
 SERVERS_EACH = 8
@@ -103,16 +104,7 @@ class Matrix:
         began = time.monotonic()
         self._emit(self._started())
         places = asyncio.Semaphore(self._pace.releases)
-        tasks = [asyncio.create_task(self._release(plan, places)) for plan in self._plans]
-        for task in tasks:
-            task.add_done_callback(_seen)
-        try:
-            await asyncio.gather(*tasks)
-        except BaseException:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            raise
+        await all_of(*(self._release(plan, places) for plan in self._plans))
         ended = RunFinished(
             run=self._options.run,
             verdicts=dict(self._verdicts),
@@ -243,9 +235,3 @@ class Matrix:
             partial=self._plans[0].partial if self._plans else "",
             command=self._options.command,
         )
-
-
-def _seen(task: asyncio.Task[None]) -> None:
-    """Look at how a task ended, so that nothing complains that nobody did."""
-    if not task.cancelled():
-        task.exception()

@@ -37,6 +37,7 @@ from jetproof.targets.resolve import resolve
 from jetproof.targets.sweep import Owner, own_run
 from jetproof.targets.tap import Tap
 from jetproof.targets.topology import RunningTarget
+from jetproof.tasks import all_of
 from jetproof.wire.rules.model import Pass
 
 _SERVERS_AT_ONCE = 4
@@ -202,7 +203,7 @@ async def _try_all(
         stream.flush()
         return trial
 
-    return list(await asyncio.gather(*(one(mutant) for mutant in mutants)))
+    return await all_of(*(one(mutant) for mutant in mutants))
 
 
 async def _try(

@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from jetproof.cli.common import write_json
-from jetproof.cli.libraries import Judged, meet, pools
+from jetproof.cli.libraries import Judged, meet_reference, pools
 from jetproof.cli.mutating import (
     Trial,
     choose,
@@ -37,7 +37,7 @@ from jetproof.model.verdict import Cell
 from jetproof.plan import Item, PlanClient, Selected, Selection, client_items, make_plan
 from jetproof.sinks.paint import paint_for
 from jetproof.sinks.record import Record
-from jetproof.targets.clients.spec import REFERENCE, parse_client
+from jetproof.targets.clients.spec import REFERENCE
 from jetproof.targets.reference_client.conduct import NEWEST, SPOKEN
 from jetproof.targets.reference_client.knobs import KNOBS
 from jetproof.targets.resolve import resolve
@@ -166,7 +166,7 @@ async def _cells(
 ) -> Mapping[str, Mapping[str, Cell]]:
     """The cells of every variant, by its name and by case."""
     factor = time_factor()
-    reference = await meet(parse_client(REFERENCE), None, library, factor)
+    reference = await meet_reference(factor)
     libraries: list[Judged] = []
     items: list[Item] = []
     for variant, cases in wanted:

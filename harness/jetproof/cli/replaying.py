@@ -66,7 +66,7 @@ async def execute(
     factor = time_factor()
     libraries = []
     if client is not None:
-        libraries = [await meet(parse_client(client), None, library, factor)]
+        libraries = await meet([parse_client(client)], None, library, factor)
         plan_client = libraries[0].plan
         items = tuple(replace(item, client=plan_client) for item in selected.items)
         if law is None:

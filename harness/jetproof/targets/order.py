@@ -21,6 +21,7 @@ from jetproof.targets.ready import wait_for_cluster, wait_for_jetstream, wait_fo
 from jetproof.targets.releases import binary_for
 from jetproof.targets.spec import TargetSpec
 from jetproof.targets.sweep import Owner
+from jetproof.tasks import all_of
 
 PORT_TRIES = 3
 """How often a start is tried when somebody else takes a port first."""
@@ -78,14 +79,7 @@ class Order:
 
 async def launch_all(order: Order, nodes: Mapping[str, Node]) -> None:
     """Launch the nodes together and wait until the target as a whole can be used."""
-    launches = [asyncio.create_task(node.launch(order.release)) for node in nodes.values()]
-    try:
-        await asyncio.gather(*launches)
-    except BaseException:
-        for launch in launches:
-            launch.cancel()
-        await asyncio.gather(*launches, return_exceptions=True)
-        raise
+    await all_of(*(node.launch(order.release) for node in nodes.values()))
     members = list(nodes.values())
     _check_release(order, members)
     await in_time(order, members, all_ready(order, members))
