@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from jetproof.engine.places import Turns
 from jetproof.errors import JetproofError
 from jetproof.targets.clients.process import Adapter
 
@@ -43,7 +44,7 @@ class ClientPool:
         self, start: Start, at_once: int = AT_ONCE, starting: asyncio.Semaphore | None = None
     ) -> None:
         self._start = start
-        self._places = asyncio.Semaphore(at_once)
+        self._turns = Turns(at_once)
         self._starting = starting or asyncio.Semaphore(at_once)
         self._idle: list[tuple[Adapter, AsyncExitStack]] = []
 
@@ -60,9 +61,9 @@ class ClientPool:
         self._idle.clear()
 
     @contextlib.asynccontextmanager
-    async def taken(self) -> AsyncIterator[Lease]:
-        """An adapter for the length of one case."""
-        async with self._places:
+    async def taken(self, urgency: float = 0.0) -> AsyncIterator[Lease]:
+        """An adapter for the length of one case; whoever may take longest should not be the last."""
+        async with self._turns.taken(urgency):
             adapter, stack = await self._ready()
             lease = Lease(adapter)
             try:

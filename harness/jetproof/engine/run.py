@@ -277,7 +277,7 @@ class _Run:
             return Outcome((), (), {}, 0.0, item.client.broken)
         try:
             async with (
-                self.options.libraries[item.client.name].taken() as lease,
+                self.options.libraries[item.client.name].taken(item.case.budget) as lease,
                 behind_a_tap(play, lease),
             ):
                 return await self._begun(group, play)
