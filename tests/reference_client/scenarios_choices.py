@@ -184,6 +184,16 @@ async def any_ack_counts(bench: Bench) -> None:
     assert (await bench.call("ingest.add", of="f", subject=subject))["ack_seq"] == 40
 
 
+@notices("final-ack-misplaced")
+async def the_final_ack_may_come_for_an_earlier_message(bench: Bench) -> None:
+    subject = await begin(bench)
+    await bench.call("ingest.add", of="f", subject=subject)
+    earlier = bench.sent(subject)[-1].reply
+    final = {"from": "server", "json": {"batch": {"exists": True}}}
+    bench.tap.add_rules([{"on": final, "do": {"change": {"subject": earlier}}}])
+    assert (await bench.call("ingest.close", of="f"))["ack"]["count"] == 1
+
+
 @notices("acks-known-by-their-bytes")
 async def an_ack_is_read_as_json(bench: Bench) -> None:
     odd = {"change": {"payload": '{ "msgs": 9, "seq": 0, "type": "ack" }'}}

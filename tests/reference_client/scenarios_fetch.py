@@ -19,8 +19,8 @@ async def ready(bench: Bench, messages: int) -> None:
 
 
 @notices(
-    "fetch-is-missing fetch-waits-for-expiry fetch-refills fetch-end-untold fetch-without-expires"
-    " fetch-expires-in-milliseconds fetch-leaves-its-subscription"
+    "fetch-is-missing fetch-waits-for-expiry fetch-ends-too-early fetch-refills fetch-end-untold"
+    " fetch-without-expires fetch-expires-in-milliseconds fetch-leaves-its-subscription"
 )
 async def it_ends_with_the_number_asked_for(bench: Bench) -> None:
     await ready(bench, 4)

@@ -165,6 +165,8 @@ class _Fetch:
             return
         self._fetched.deliveries.append(delivery)
         if self._remaining.take(message_size(msg, self._conduct)):
+            if len(self._fetched.deliveries) > 1 and self._conduct.wrong("fetch-ends-too-early"):
+                self._fetched.deliveries.pop()
             self._end(None)
 
     def _ended(self, msg: Msg) -> None:

@@ -47,6 +47,7 @@ from jetproof.targets.reference_client.requests import Requests
 from jetproof.wire.frames import Msg
 
 MAX_ID: Final_ = 64
+_ENDS: Final_ = tuple(f".{number}.$FI" for number in (Operation.COMMIT, Operation.END))
 HEADERS_UNTIL: Final_ = 8
 """The first revision of ADR-50 that this client puts into reply subjects."""
 Tell = Callable[[str, ClientError | None, int | None], None]
@@ -267,6 +268,9 @@ class Ingest:
             self._refused(status_error("NoResponders", msg.status, msg.description))
         else:
             told = self._told(msg.payload)
+            final = any(isinstance(heard, Final) for heard in told)
+            if final and not msg.subject.endswith(_ENDS) and self._wrong("final-ack-misplaced"):
+                told = (Refused(ClientError("BatchClosed", "the batch has ended")),)
             for heard in told:
                 self._take(heard)
             if not told and self._wrong("unknown-messages-end-the-batch"):

@@ -9,6 +9,7 @@ from jetproof.targets.reference_client.knob import Knob, table
 FETCHING: Final[tuple[Knob, ...]] = table(
     ("fetch-is-missing", "There is no fetch.", "A37-003 A37-090"),
     ("fetch-waits-for-expiry", "A full fetch waits until its request expires.", "A37-010"),
+    ("fetch-ends-too-early", "The message that fills a fetch is not in it.", "A37-010 A37-081"),
     ("fetch-outlives-expiry", "The end of the request does not end the fetch.", "A37-011 A37-075"),
     ("fetch-refills", "A fetch sends its request twice.", "A37-012 A37-242"),
     ("fetch-end-untold", "A fetch never returns.", "A37-013"),

@@ -244,6 +244,11 @@ PUBLISHING: Final[tuple[Knob, ...]] = table(
     ("ingest-headers-refused", "Headers of JetStream are refused.", "A50-FAST10-215"),
     ("a-timeout-ends-nothing", "A batch survives that acks stay away.", "A50-FAST10-217"),
     ("other-defaults", "A flow of 10 and no gaps, by default.", "A50-FAST10-218"),
+    (
+        "final-ack-misplaced",
+        "A final ack to the reply subject of an earlier message is an error.",
+        "A50-FAST10-219",
+    ),
     # Fast ingest of revision 7
     (
         "starts-without-flow",
