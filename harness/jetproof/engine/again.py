@@ -12,7 +12,7 @@ from typing import Final
 
 from jetproof.plan import Group
 
-AT_ONCE: Final = 3
+AT_ONCE: Final = 6
 
 
 def together(groups: Iterable[Group]) -> Iterator[Group]:
