@@ -56,11 +56,10 @@ async def fake(kind: str, limits: Limits = QUICK, **more: Any) -> AsyncIterator[
 
 def nothing_left(adapter: Adapter) -> None:
     assert adapter.pid is not None
-    deadline = time.monotonic() + 10  # what was killed takes a moment to be gone
-    while left := family.relatives(adapter.pid, adapter._mark):
-        assert time.monotonic() < deadline, left
+    deadline = time.monotonic() + 10  # what was killed takes a moment to be gone, and to be reaped
+    while (left := family.relatives(adapter.pid, adapter._mark)) or alive(adapter.pid):
+        assert time.monotonic() < deadline, left or adapter.pid
         time.sleep(0.01)
-    assert not alive(adapter.pid)
 
 
 def alive(pid: int) -> bool:
