@@ -59,6 +59,14 @@ class CaseStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class CaseHeld:
+    """A red case is played again before it is reported."""
+
+    case: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
 class CaseFinished:
     cell: Cell
     checks: Sequence[Check] = ()
@@ -82,7 +90,7 @@ class RunFinished:
 
 
 Event = (
-    RunStarted | TargetStarted | TargetFailed | TargetStopped | CaseStarted | CaseFinished
-    | Notice | RunFinished
+    RunStarted | TargetStarted | TargetFailed | TargetStopped | CaseStarted | CaseHeld
+    | CaseFinished | Notice | RunFinished
 )  # fmt: skip
 Emit = Callable[[Event], None]

@@ -10,8 +10,8 @@ from jetproof.engine.verdicts import rule
 from jetproof.model.clause import Actor, Clause, Level, Status
 from jetproof.model.ledger import Deviation, KnownMismatch
 from jetproof.model.matcher import parse_matcher
-from jetproof.model.verdict import Check, Verdict, exit_code
-from jetproof.model.versions import Version, VersionRange
+from jetproof.model.verdict import Cell, Check, Verdict, exit_code
+from jetproof.model.versions import Releases, Version, VersionError
 
 
 def clause(level: Level = Level.MUST, status: Status = Status.NORMATIVE) -> Clause:
@@ -24,7 +24,7 @@ def check(ok: bool = False, path: str = "reply.error", actual: object = "pub-ack
 
 def entry(actual: object = "pub-ack", path: str = "reply.error", step: str = "commit") -> Deviation:
     known = KnownMismatch(step, path, parse_matcher(actual))
-    return Deviation("D-1", "x::c", VersionRange.parse("*"), "says", "does", (known,))
+    return Deviation("D-1", "x::c", Releases.parse("*"), "says", "does", (known,))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_levels_and_status_decide(
 
 def test_a_failure_that_the_ledger_describes_is_known() -> None:
     ruling = rule([clause()], [check(ok=True), check()], [entry()])
-    assert (ruling.verdict, ruling.deviation) == (Verdict.KNOWN, "D-1")
+    assert (ruling.verdict, ruling.entry) == (Verdict.KNOWN, entry())
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_one_mismatch_more_than_the_ledger_says_is_stale() -> None:
 
 def test_one_mismatch_less_than_the_ledger_says_is_stale() -> None:
     known = (*entry().mismatches, KnownMismatch("commit", "stream.messages", parse_matcher(3)))
-    both = Deviation("D-1", "x::c", VersionRange.parse("*"), "says", "does", known)
+    both = Deviation("D-1", "x::c", Releases.parse("*"), "says", "does", known)
     assert rule([clause()], [check()], [both]).verdict is Verdict.STALE
 
 
@@ -104,7 +104,7 @@ def test_absence_is_matched_as_absence() -> None:
 
 def test_an_entry_covers_only_its_releases() -> None:
     bounded = Deviation(
-        "D-1", "x::c", VersionRange.parse(">=2.12.0 <2.12.2"), "says", "does", (), provider="path"
+        "D-1", "x::c", Releases.parse(">=2.12.0 <2.12.2"), "says", "does", (), provider="path"
     )
     assert bounded.covers("x::c", Version.parse("2.12.1"), "single", "path")
     assert not bounded.covers("x::c", Version.parse("2.12.2"), "single", "path")
@@ -112,8 +112,37 @@ def test_an_entry_covers_only_its_releases() -> None:
     assert not bounded.covers("x::d", Version.parse("2.12.1"), "single", "path")
 
 
+def cell(verdict: Verdict, *, never_right: bool = False) -> Cell:
+    return Cell(
+        "x::c", "x", "x", 1, "2.15.1", "embedded", "single", "default", verdict, (),
+        never_right=never_right,
+    )  # fmt: skip
+
+
 def test_exit_codes() -> None:
-    assert exit_code({Verdict.PASS: 3, Verdict.KNOWN: 1, Verdict.WARN: 1}) == 0
-    assert exit_code({Verdict.FAIL: 1}) == 1
-    assert exit_code({Verdict.STALE: 1}) == 1
-    assert exit_code({Verdict.FAIL: 1, Verdict.ERROR: 1}) == 3
+    assert exit_code(map(cell, (Verdict.PASS, Verdict.KNOWN, Verdict.WARN))) == 0
+    assert exit_code(map(cell, (Verdict.PASS, Verdict.FAIL))) == 1
+    assert exit_code([cell(Verdict.STALE)]) == 1
+    assert exit_code(map(cell, (Verdict.FAIL, Verdict.ERROR))) == 3
+
+
+def test_an_unstable_cell_fails_a_run_only_if_something_was_never_right() -> None:
+    assert exit_code([cell(Verdict.UNSTABLE)]) == 0
+    assert exit_code([cell(Verdict.UNSTABLE, never_right=True)]) == 1
+
+
+def test_releases_of_an_entry_may_differ_by_line() -> None:
+    backported = Releases.parse({"2.11": "<2.11.9", "2.12": ">=2.12.1 <2.12.4", "2.14+": "*"})
+    covered = ["2.11.8", "2.12.1", "2.12.3", "2.14.0", "2.15.1", "2.16.0-dev"]
+    free = ["2.10.25", "2.11.9", "2.12.0", "2.12.4"]
+    assert [backported.contains(one) for one in covered] == [True] * len(covered)
+    assert [backported.contains(one) for one in free] == [False] * len(free)
+    ended = Releases.parse({"2.12+": "*", "2.15": "<2.15.2"})
+    assert [ended.contains(one) for one in ("2.14.9", "2.15.1", "2.15.2")] == [True, True, False]
+    assert (backported.bounded, Releases.parse("<2.14").bounded) == (False, True)
+
+
+@pytest.mark.parametrize("raw", [{"2.12.0": "*"}, {"recent": "*"}, {"2.12": "new"}])
+def test_a_release_line_that_is_none_is_refused(raw: dict[str, str]) -> None:
+    with pytest.raises(VersionError):
+        Releases.parse(raw)

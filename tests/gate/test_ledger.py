@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from jetproof.cli import main
 from jetproof.cli.libraries import LEDGER
+from jetproof.cli.proposing import _without
 from jetproof.data import fixtures_dir
 from jetproof.load.client_ledger import read_ledger
 from jetproof.load.library import load_library
@@ -26,11 +27,13 @@ KEPT = f"""\
 client: ./my-adapter
 entries:
   - id: first
-    case: {OTHER}
+    kind: bug
+    severity: protocol
     text: The first message is a request.
     does: It is not.
-    mismatches:
-      - {{step: first, path: wire.reply, actual: ""}}  # seen on every server
+    cases:
+      {OTHER}:
+        - {{step: first, path: wire.reply, actual: ""}}  # seen on every server
 """
 
 Write = Callable[..., Path]
@@ -93,7 +96,7 @@ def test_an_entry_that_holds_sometimes_must_expire(tmp_path: Path) -> None:
     file.write_text(text)
     with pytest.raises(LoadError, match="it must say when it expires") as caught:
         read_ledger(file, load_library())
-    assert [mistake.line for mistake in caught.value.mistakes] == [7]
+    assert [mistake.line for mistake in caught.value.mistakes] == [8]
     file.write_text(text.replace("true\n", 'true\n    expires: "2030-01-01"\n'))
     assert read_ledger(file, load_library()).entries[0].deviation.sometimes
 
@@ -105,3 +108,19 @@ def test_every_ledger_beside_an_adapter_can_be_read() -> None:
         ledger = read_ledger(file, library)
         assert ledger.library == adapter.name, file
         assert all(len(entry.deviation.does.split()) > 3 for entry in ledger.entries), file
+
+
+def test_an_entry_keeps_the_cases_that_still_hold(tmp_path: Path) -> None:
+    third = "adr-50/client/atomic::third"
+    more = f"      {third}:\n        - {{step: last, path: wire, actual: none}}\n"
+    text = KEPT + more + KEPT.partition("entries:\n")[2].replace("id: first", "id: second")
+    assert _without(text, frozenset({("first", OTHER)})) == text.replace(
+        f'      {OTHER}:\n        - {{step: first, path: wire.reply, actual: ""}}'
+        "  # seen on every server\n",
+        "",
+        1,
+    )
+    both = frozenset({("first", OTHER), ("first", third)})
+    assert _without(text, both) == text.partition("  - id: first")[0] + (
+        "  - id: second" + text.partition("  - id: second")[2]
+    )

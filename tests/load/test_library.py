@@ -44,13 +44,16 @@ def told(root: Path) -> list[str]:
 def entry(**changes: str) -> str:
     fields = {
         "id": "one-is-late",
-        "case": "demo/a::one",
+        "kind": "bug",
+        "severity": "protocol",
         "servers": '">=2.12.0 <2.14"',
         "text": "It answers at once.",
         "does": "It answers late.",
-        "mismatches": "[{step: ask, path: reply, actual: no reply}]",
         **changes,
     }
+    case = fields.pop("case", "demo/a::one")
+    mismatches = fields.pop("mismatches", "[{step: ask, path: reply, actual: no reply}]")
+    fields["cases"] = f"\n      {case}: {mismatches}"
     lines = [f"    {name}: {value}" for name, value in fields.items()]
     return "  -" + lines[0][3:] + "\n" + "\n".join(lines[1:]) + "\n"
 
@@ -278,9 +281,9 @@ def test_mistakes_of_all_files_come_in_one_error_sorted_by_place(root: Path) -> 
 def test_an_entry_of_the_ledger(root: Path) -> None:
     put(root, "suites/demo/a.yaml", CASE.format(suite="a"))
     mismatches = """
-      - {step: ask, path: reply.empty, actual: "$stream: $5"}
-      - {step: "2.1", path: reply.json.seq, actual: {gte: 3}}
-      - {step: given, path: given.stream, actual: {absent: true}}"""
+        - {step: ask, path: reply.empty, actual: "$stream: $5"}
+        - {step: "2.1", path: reply.json.seq, actual: {gte: 3}}
+        - {step: given, path: given.stream, actual: {absent: true}}"""
     put(
         root,
         "suites/deviations.yaml",
@@ -319,19 +322,27 @@ def test_mistakes_of_the_ledger_are_told_with_their_lines(root: Path) -> None:
         entry(id="five", mismatches='[{step: "3", path: reply, actual: x}]'),
         entry(id="six", mismatches='[{step: "1", path: reply, actual: x}]'),
         entry(id="seven", topology="cluster-3"),
+        entry(id="eight", sometimes="true", servers="'>=2.12.0'"),
+        entry(id="nine", servers='{"2.12": "*", "2.14": recent}'),
     ]
     put(root, "suites/deviations.yaml", "deviations:\n" + "".join(wrong))
     file = "suites/deviations.yaml"
+    no_range = (
+        "'recent' is not a version range such as `>=2.12.0 <2.14.0`, `2.12.*`, "
+        "`2.12.0 - 2.12.8` or `*`"
+    )
     assert told(root) == [
-        f"{file}:8: duplicate entry one-is-late: it is in line 2 already",
-        f"{file}:15: no case demo/a::on; did you mean demo/a::one?",
-        f"{file}:21: no schema 'pub-ack'; did you mean pub-ack-plain? "
+        f"{file}:10: duplicate entry one-is-late: it is in line 2 already",
+        f"{file}:25: no case demo/a::on; did you mean demo/a::one?",
+        f"{file}:33: no schema 'pub-ack'; did you mean pub-ack-plain? "
         "There are: error-reply, pub-ack-plain",
-        f"{file}:28: 'recent' is not a version range such as `>=2.12.0 <2.14.0`, `2.12.*`, "
-        "`2.12.0 - 2.12.8` or `*`",
-        f"{file}:37: demo/a::one has no step '3'; there are: given, ask, 2, 2.1",
-        f"{file}:43: step 1 has the label ask: name it by that",
-        f"{file}:50: the case is played in single only",
+        f"{file}:37: {no_range}",
+        f"{file}:49: demo/a::one has no step '3'; there are: given, ask, 2, 2.1",
+        f"{file}:57: step 1 has the label ask: name it by that",
+        f"{file}:64: demo/a::one is played in single only",
+        f"{file}:73: an entry that holds sometimes never gets stale, so its releases must have an "
+        "end: give `servers` an upper bound",
+        f"{file}:79: {no_range}",
     ]
 
 
@@ -341,18 +352,24 @@ def test_a_ledger_follows_its_schema(root: Path) -> None:
         "suites/deviations.yaml",
         "deviations:\n"
         + entry(mismatches="[{step: 1, path: reply, actual: {like: x}}]", providr="embedded")
-        + entry(mismatches="[]"),
+        + entry(mismatches="[]", severity="bad", servers="{recent: '*'}")
+        + entry().replace("    kind: bug\n", ""),
     )
     matchers = (
         "equals, not, exists, absent, type, match, contains, length, gt, gte, lt, lte, in, values"
     )
     file = "suites/deviations.yaml"
     assert told(root) == [
-        f'{file}:7: step must be a label, or an address in quotes such as "2", not 1',
-        f"{file}:7: unknown matcher 'like'; there are: {matchers}",
         f"{file}:8: unknown key 'providr' in deviation; did you mean provider? There are: id, "
-        "case, servers, topology, provider, text, does, mismatches",
-        f"{file}:14: mismatches is empty",
+        "kind, severity, upstream, servers, topology, provider, sometimes, text, does, cases",
+        f'{file}:10: step must be a label, or an address in quotes such as "2", not 1',
+        f"{file}:10: unknown matcher 'like'; there are: {matchers}",
+        f"{file}:13: severity cannot be 'bad'; there are: loss, crash, protocol, cosmetic",
+        f"{file}:14: key 'recent' in servers must be a release line such as \"2.12\", or "
+        '"2.14+" for that line and all later ones',
+        f"{file}:18: demo/a::one is empty",
+        f"{file}:19: missing key 'kind' in deviation: give one of bug, text-behind, "
+        "not-implemented, reading",
     ]
 
 

@@ -37,17 +37,21 @@ clauses:
 LEDGER = """\
 deviations:
   - id: no-such-limit
-    case: demo/ledger::known
+    kind: bug
+    severity: protocol
     servers: "*"
     text: It has a limit of one.
     does: It has no limit.
-    mismatches: [{step: ask, path: reply.json.limits.max_streams, actual: -1}]
+    cases:
+      demo/ledger::known: [{step: ask, path: reply.json.limits.max_streams, actual: -1}]
   - id: mended
-    case: demo/ledger::stale
+    kind: bug
+    severity: protocol
     servers: "*"
     text: It answers.
     does: It does not answer.
-    mismatches: [{step: ask, path: reply.json.type, actual: {absent: true}}]
+    cases:
+      demo/ledger::stale: [{step: ask, path: reply.json.type, actual: {absent: true}}]
 """
 ASK = "request: {subject: $JS.API.INFO}"
 GOOD = "reply: {json: {type: io.nats.jetstream.api.v1.account_info_response}}"

@@ -155,8 +155,7 @@ def _exit_code(
         return interrupts.exit_code
     if failed:
         return 2
-    cells = [outcome.cell for outcome in record.outcomes]
-    return exit_code(Counter(cell.verdict for cell in cells if counts(cell)))
+    return exit_code(cell for cell in record.cells if counts(cell))
 
 
 def _counts(library: Library, plans: Mapping[str, PlanClient], cell: Cell) -> bool:

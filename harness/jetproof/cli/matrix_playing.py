@@ -14,12 +14,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from jetproof.cli.playing import Interrupts, attended
+from jetproof.engine.cells import cell_of
 from jetproof.engine.run import RunOptions, Stop, now, run
+from jetproof.engine.verdicts import Ruling
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Emit, Event, Notice, RunFinished, RunStarted, TargetFailed
 from jetproof.load.library import Library
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.plan import Item, Plan, PlanTarget, name_of
+from jetproof.plan import Item, Plan, PlanTarget
 from jetproof.targets.releases import binary_for
 from jetproof.tasks import all_of
 
@@ -193,26 +195,9 @@ class Matrix:
             self._tell(CaseFinished(cell))
 
     def _cell(self, item: Item, target: PlanTarget, verdict: Verdict, reason: str) -> Cell:
-        case = item.case
-        return Cell(
-            case=case.id,
-            suite=case.suite,
-            spec=case.spec,
-            spec_revision=item.revision,
-            server=str(target.version),
-            provider=target.provider,
-            topology=case.given.topology,
-            configuration=case.given.configuration,
-            verdict=verdict,
-            clauses=case.clauses,
-            attempt=self._options.attempts.get(name_of(item, target), 0) + 1,
-            started_at=now() if verdict is Verdict.ERROR else "",
-            reason=reason,
-            case_hash=case.hash,
-            target=target.name,
-            replay=item.replay(target),
-            law=item.law,
-        )
+        started_at = now() if verdict is Verdict.ERROR else ""
+        ruling = Ruling(verdict, reason)
+        return cell_of(item, target, ruling, self._options.attempts, started_at=started_at)
 
     # -- the whole ------------------------------------------------------------------------------
 

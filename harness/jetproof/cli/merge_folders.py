@@ -28,7 +28,9 @@ from jetproof.sinks.paint import paint_for
 from jetproof.sinks.record import SCHEMA_SUITE
 from jetproof.sinks.text import visible
 
-_SEVERITY = (Verdict.ERROR, Verdict.FAIL, Verdict.STALE, Verdict.WARN, Verdict.KNOWN)
+_SEVERITY = (
+    Verdict.ERROR, Verdict.FAIL, Verdict.STALE, Verdict.UNSTABLE, Verdict.WARN, Verdict.KNOWN
+)  # fmt: skip
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -40,7 +42,7 @@ def execute(args: argparse.Namespace) -> int:
     joined = Joined.of(shards)
     document = joined.document(covered)
     write_folder(args.out, joined, document)
-    code = exit_code(joined.verdicts)
+    code = exit_code(joined.latest)
     if args.json:
         write_json(_told(args.out, joined, document, covered, code))
         return code

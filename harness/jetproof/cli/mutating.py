@@ -21,6 +21,7 @@ from typing import TextIO
 from jetproof.cli.common import write_json
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts
+from jetproof.engine.again import AT_ONCE
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import Front, RunOptions, Stop, fresh_run_id, no_front, run
 from jetproof.engine.session import Address
@@ -164,6 +165,8 @@ class Bench:
         self._stop = stop
         self._options = RunOptions(
             again=False,
+            confirm=0,
+            cases_at_once=AT_ONCE,
             run="",
             time_factor=time_factor(),
             servers_at_once=_SERVERS_AT_ONCE,

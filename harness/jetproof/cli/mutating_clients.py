@@ -185,6 +185,7 @@ async def _cells(
             libraries=ready,
             owner=owner,
             cases_at_once=8 * args.jobs,
+            confirm=0,
         )
         await run(plan, library, record.handle, options, interrupts.stop)
     found: dict[str, dict[str, Cell]] = defaultdict(dict)

@@ -1,8 +1,8 @@
 """The work of `jetproof ledger`: what a run found, turned into entries.
 
-Entries that hold are kept as they stand, comments and all. One that says of a case that it fails,
-and it does not, is left out; one that fails otherwise is replaced. New failures get an entry each,
-with what was seen; a person then says why.
+Entries that hold are kept as they stand, comments and all. A case that an entry lists, and that passes or
+fails in another way, is taken out of the entry; an entry without cases is removed. New failures get an entry
+each, with what was seen; a person then says why, of what kind it is and how severe.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ from jetproof.results import Run, read_run
 from jetproof.targets.clients.spec import parse_client
 
 _ENTRY = re.compile(r"^  - id: *(\S+)", re.MULTILINE)
+_CASE = re.compile(r"^      (\S+):(?: [^\n]*)?\n(?:(?:        .*)?\n)*", re.MULTILINE)
+"""A case of an entry, with its mismatches: everything below it that is indented further."""
+Outlived = frozenset[tuple[str, str]]
+"""Cases of entries that no longer hold: the entry's id, and the case."""
 _HEAD = """\
 # Where {client} is known not to keep a sentence, and exactly how.
 client: {client}
@@ -67,7 +71,8 @@ def execute(args: argparse.Namespace) -> int:
     proposed = propose(text, spec.name, gone, found, library)
     if args.json:
         added = [finding.case for finding in found]
-        document = {"schema": 1, "client": spec.name, "removed": sorted(gone), "added": added}
+        removed = sorted({case for _, case in gone})
+        document = {"schema": 1, "client": spec.name, "removed": removed, "added": added}
         write_json({**document, "ledger": proposed})
     elif args.write:
         if path is None:
@@ -80,7 +85,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def propose(
-    text: str, client: str, gone: set[str], found: Sequence[Finding], library: Library
+    text: str, client: str, gone: Outlived, found: Sequence[Finding], library: Library
 ) -> str:
     """The whole file: what stays, byte by byte, and what is new."""
     kept = _without(text, gone) if text else _HEAD.format(client=client)
@@ -98,10 +103,11 @@ def _is(cell: Cell, name: str) -> bool:
     return (cell.client or "").rpartition("@")[0] == name
 
 
-def _outlived(known: ClientLedger, cells: Iterable[Cell]) -> set[str]:
-    """Entries of the ledger that are stale, by every cell that they cover."""
+def _outlived(known: ClientLedger, cells: Iterable[Cell]) -> Outlived:
+    """What the ledger says of cases that are stale."""
     stale = {cell.case for cell in cells if cell.verdict is Verdict.STALE}
-    return {entry.deviation.id for entry in known.entries if entry.deviation.case in stale}
+    entries = (entry.deviation for entry in known.entries)
+    return frozenset((entry.id, entry.case) for entry in entries if entry.case in stale)
 
 
 def _findings(run: Run, cells: Sequence[Cell]) -> Iterator[Finding]:
@@ -150,11 +156,11 @@ def _entry(finding: Finding, taken: set[str], library: Library) -> str:
         for step, path, actual in finding.mismatches
     ]
     seen = "; ".join(f"{row['path']} is {_words(row['actual'])}" for row in rows)
-    document: dict[str, object] = {"id": identifier, "case": finding.case}
+    document: dict[str, object] = {"id": identifier, "kind": "bug", "severity": "protocol"}
     if finding.servers:
         first, last = finding.servers[0], finding.servers[-1]
         document["servers"] = first if first == last else f">={first} <={last}"
-    document |= {"text": sentences, "does": f"{seen}.", "mismatches": rows}
+    document |= {"text": sentences, "does": f"{seen}.", "cases": {finding.case: rows}}
     told = yaml.safe_dump([document], sort_keys=False, allow_unicode=True, width=110)
     return "".join(f"  {line}\n" for line in told.splitlines())
 
@@ -172,13 +178,19 @@ def _fresh(name: str, taken: set[str]) -> str:
     return candidate
 
 
-def _without(text: str, gone: set[str]) -> str:
-    """The file without some entries; comments before an entry belong to it."""
+def _without(text: str, gone: Outlived) -> str:
+    """The file without some cases; an entry that has none left goes, with the comments before it."""
     starts = [(match.start(), match[1]) for match in _ENTRY.finditer(text)]
     if not starts:
         return text
     pieces = [text[: starts[0][0]]]
     for (start, name), end in zip(starts, [*(s for s, _ in starts[1:]), len(text)], strict=True):
-        if name not in gone:
-            pieces.append(text[start:end])
+        entry = text[start:end]
+        head, below, listed = entry.partition("    cases:\n")
+        outlived = {case for entry_id, case in gone if entry_id == name}
+        kept = _CASE.sub(
+            lambda found, names=outlived: "" if found[1] in names else found[0], listed
+        )  # type: ignore[misc]
+        if not outlived or _CASE.search(kept):
+            pieces.append(head + below + kept)
     return "".join(pieces)

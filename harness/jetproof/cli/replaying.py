@@ -81,6 +81,7 @@ async def execute(
         async with pools(libraries, factor) as ready:
             options = RunOptions(
                 again=False,
+                confirm=0,
                 run=fresh_run_id(),
                 time_factor=factor,
                 command=tuple(args.command_line),
@@ -92,7 +93,7 @@ async def execute(
     finally:
         fan.close()
     finished = printer.finished
-    code = 3 if finished is None else exit_code({finished.cell.verdict: 1})
+    code = 3 if finished is None else exit_code([finished.cell])
     code = interrupts.exit_code or code
     if args.json:
         write_json(_document(options.run, finished, code))

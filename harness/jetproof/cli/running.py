@@ -145,7 +145,7 @@ def ended(fan: FanOut, say: Callable[[str], None], record: Record, interrupts: I
         say(str(failure))
     if interrupts.exit_code is not None:
         return interrupts.exit_code
-    return 2 if fan.failures else exit_code(record.verdicts)
+    return 2 if fan.failures else exit_code(record.cells)
 
 
 class Resumed:

@@ -17,6 +17,7 @@ from jetproof.errors import JetproofError, TooSlow
 from jetproof.model import client as steps
 from jetproof.model.case import Expectation, Step
 from jetproof.model.template import render
+from jetproof.model.verdict import Fault
 from jetproof.targets.clients.process import Answer, Unanswered
 from jetproof.targets.tap import Tap
 from jetproof.wire.errors import WireTimeout
@@ -75,7 +76,8 @@ async def connect(play: Play) -> None:
             taken = time.monotonic() - began
             if taken > SLOW_CONNECT:  # no rule is in force yet: nothing but the machine delays it
                 raise TooSlow(f"the library did not connect in {taken:.1f} s: {told}", phase="play")
-            play.check("given", "given.client", False, "the library connects", told)
+            fault = Fault.TIMING if answer is None else Fault.NEVER_RIGHT
+            play.check("given", "given.client", False, "the library connects", told, fault)
             raise CannotGoOn
 
 
@@ -160,7 +162,7 @@ async def fired(play: Play, step: steps.Fired) -> None:
         await tap.wait_fired(step.rule, step.times, within)
     count = tap.fired.get(step.rule, 0)
     words = f"the fault {step.rule} happens {step.times} times"
-    play.check(step, "fired", count >= step.times, words, f"{count} times")
+    play.check(step, "fired", count >= step.times, words, f"{count} times", Fault.TIMING)
     if count < step.times:
         side(play).check_calls()
         raise CannotGoOn  # the effect of a fault that did not happen proves nothing
@@ -226,7 +228,8 @@ def _judge_answer(
     play: Play, step: Step, wanted: Expectation, answer: Answer | None, within: float
 ) -> None:
     if answer is None:
-        play.check(step, "answer", False, f"an answer within {within:g} s", "none")
+        words = f"an answer within {within:g} s"
+        play.check(step, "answer", False, words, "none", Fault.TIMING)
         names = [*([wanted.position] if wanted.position else []), *wanted.positions]
         merge(play.positions, dict.fromkeys(names, "no answer"))
         raise CannotGoOn

@@ -23,7 +23,9 @@ from jetproof.model.case import (
     Subscribe,
     Unsubscribe,
 )
+from jetproof.model.matcher import Matcher
 from jetproof.model.matching import describe, mismatch
+from jetproof.model.verdict import Fault
 
 Following = Callable[[float], Awaitable[Seen | None]]
 """Gives the next message within so many seconds, or None when surely none comes."""
@@ -150,13 +152,14 @@ async def several(play: Play, step: Step, following: Following, wanted: Replies,
         ended = wanted.until is not None and _fits(play, wanted.until, seen)
     if wanted.until is not None:
         last = summary(got[-1]) if got else "no reply"
-        play.check(step, f"{at}.until", ended, "a message that ends them", last)
+        play.check(step, f"{at}.until", ended, "a message that ends them", last, Fault.TIMING)
     if wanted.position is not None:
         merge(play.positions, {wanted.position: str(len(got))})
     if wanted.count is not None:
         missed = mismatch(wanted.count, len(got), play.env)
         words = f"{describe(wanted.count, play.env)} messages"
-        play.check(step, f"{at}.count", missed is None, words, len(got))
+        fault = Fault.TIMING if _more_are_due(play, wanted.count, len(got)) else Fault.NEVER_RIGHT
+        play.check(step, f"{at}.count", missed is None, words, len(got), fault)
     for number, seen in enumerate(got[: len(got) - ended], 1):
         if wanted.each is not None:
             play.iteration.append(f"message {number}")
@@ -192,6 +195,12 @@ def _exact_count(play: Play, wanted: Replies) -> int | None:
     if len(tests) != 1 or tests[0][0] not in ("equals", "gte"):
         return None
     return play.whole(tests[0][1]) or None
+
+
+def _more_are_due(play: Play, wanted: Matcher, got: int) -> bool:
+    """Whether a larger number would do: what is missing may still be on its way."""
+    bounds = [play.text(value) for test, value in wanted.tests if test in ("equals", "gte", "gt")]
+    return any(bound.isdigit() and int(bound) > got for bound in bounds)
 
 
 def _fits(play: Play, wanted: Expectation, seen: Seen) -> bool:

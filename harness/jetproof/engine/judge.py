@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from jetproof.engine.documents import cut, read_json
@@ -14,12 +14,14 @@ from jetproof.model.case import ErrorCode, Expectation
 from jetproof.model.matcher import Matcher
 from jetproof.model.matching import MISSING, WireText, at_path, describe, mismatch
 from jetproof.model.template import Env, Scalar
+from jetproof.model.verdict import Fault
 from jetproof.model.versions import Version
 from jetproof.wire import Headers
 from jetproof.wire.headers import to_bytes, to_text
 
 NO_REPLY = "no reply"
 TICK = 0.002  # seconds by which a timer of whole milliseconds may seem early
+CLOCK = 0.05  # seconds by which one clock read late can make a timer seem early
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class Finding:
     ok: bool
     expected: str
     actual: object = None
+    fault: Fault = Fault.NEVER_RIGHT
 
 
 @dataclass(slots=True)
@@ -86,12 +89,25 @@ class Judgement:
     def ok(self) -> bool:
         return all(finding.ok for finding in self.findings)
 
-    def add(self, path: str, expected: str | None, actual: object, wanted: str) -> None:
+    def add(
+        self,
+        path: str,
+        expected: str | None,
+        actual: object,
+        wanted: str,
+        fault: Fault = Fault.NEVER_RIGHT,
+    ) -> None:
         """`expected` is what was missed, or None if `wanted` holds."""
         if expected is None:
             self.findings.append(Finding(path, True, wanted))
         else:
-            self.findings.append(Finding(path, False, expected, shown(actual)))
+            self.findings.append(Finding(path, False, expected, shown(actual), fault))
+
+    def late(self) -> None:
+        """What is missed here was seen a moment later: time is all that was wrong."""
+        self.findings = [
+            found if found.ok else replace(found, fault=Fault.TIMING) for found in self.findings
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +142,8 @@ def judge(
         for name in expectation.positions:
             verdict.positions[name] = NO_REPLY
         if not is_position_only(expectation):
-            verdict.add(at, describe_expectation(expectation, env), NO_REPLY, "")
+            words = describe_expectation(expectation, env)
+            verdict.add(at, words, NO_REPLY, "", Fault.TIMING)
         return verdict
     if expectation.outcome is not None:
         right = seen.outcome == expectation.outcome
@@ -393,7 +410,8 @@ def _judge_time(
     words = f"not before {bound.by:g} s after {bound.mark}"
     passed = seen.at - marks[bound.mark]
     early = passed < bound.by - (TICK if bound.by else 0.0)
-    verdict.add(f"{at}.not_before", words if early else None, f"{passed:.3f} s", words)
+    fault = Fault.TIMING if passed >= bound.by - CLOCK else Fault.NEVER_RIGHT
+    verdict.add(f"{at}.not_before", words if early else None, f"{passed:.3f} s", words, fault)
 
 
 def _judge_one_of(

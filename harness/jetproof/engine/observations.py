@@ -22,9 +22,11 @@ from jetproof.engine.judge import (
 from jetproof.engine.play import ADVISORY_WITHIN, LATE, Play
 from jetproof.model.case import Advisory, ConsumerState, Expectation, Stored, StreamState
 from jetproof.model.matching import MISSING, at_path, describe, mismatch
+from jetproof.model.verdict import Fault
 from jetproof.wire import Headers
 
 POLL = 0.03
+SETTLED = 1.0  # seconds for which a state is looked at again before it counts as settled
 NO_MESSAGE = 10037
 NO_CONSUMER = 10014
 
@@ -43,14 +45,24 @@ async def _looked(play: Play, step: StreamState | ConsumerState, subject: str) -
     deadline = time.monotonic() + (step.within or 0.0) * play.factor
     while True:
         answer = await play.asked(subject, None, connection=step.connection)
-        if isinstance(step, ConsumerState) and step.absent:
-            judgement = _judge_absence(answer)
-        else:
-            judgement = _judge_state(play, step, answer)
+        judgement = _judged(play, step, answer)
         if judgement.ok or time.monotonic() >= deadline:
             break
         await asyncio.sleep(POLL)
+    if not judgement.ok and step.within is not None and await _reached(play, step, subject):
+        judgement.late()
     play.found(step, judgement)
+
+
+async def _reached(play: Play, step: StreamState | ConsumerState, subject: str) -> bool:
+    """Whether a state that was due is there a moment later; if not, it has settled wrong."""
+    deadline = time.monotonic() + SETTLED * play.factor
+    while time.monotonic() < deadline:
+        await asyncio.sleep(POLL)
+        answer = await play.asked(subject, None, connection=step.connection)
+        if _judged(play, step, answer).ok:
+            return True
+    return False
 
 
 async def stored(play: Play, step: Stored) -> None:
@@ -62,15 +74,16 @@ async def stored(play: Play, step: Stored) -> None:
     )
     answer = await play.asked(f"$JS.API.STREAM.MSG.GET.{name}", asked, connection=step.connection)
     message = None if answer is None else _message_of(answer)
+    fault = Fault.TIMING if answer is None else Fault.NEVER_RIGHT
     if step.absent:
         gone = answer is not None and at_path(answer.document, "error.err_code") == NO_MESSAGE
         got = "a message" if message else summary(answer) if answer else "no reply"
-        play.check(step, "stored", gone, "no message", got)
+        play.check(step, "stored", gone, "no message", got, fault)
     elif message is None:
         got = "no reply" if answer is None else summary(answer)
         _not_there(play, step.message, got)
         if not is_position_only(step.message):
-            play.check(step, "stored", False, "a message", got)
+            play.check(step, "stored", False, "a message", got, fault)
     else:
         judged(play, step, step.message, message, "stored")
 
@@ -93,16 +106,24 @@ async def advisory(play: Play, step: Advisory) -> None:
     if seen is None:
         _not_there(play, step.message, "none")
         if not is_position_only(step.message):
-            play.check(step, "advisory", False, f"an advisory {step.event}", "none")
+            words = f"an advisory {step.event}"
+            play.check(step, "advisory", False, words, "none", Fault.TIMING)
     else:
         judged(play, step, step.message, seen, "advisory")
+
+
+def _judged(play: Play, step: StreamState | ConsumerState, answer: Seen | None) -> Judgement:
+    if isinstance(step, ConsumerState) and step.absent:
+        return _judge_absence(answer)
+    return _judge_state(play, step, answer)
 
 
 def _judge_absence(answer: Seen | None) -> Judgement:
     judgement = Judgement()
     gone = answer is not None and at_path(answer.document, "error.err_code") == NO_CONSUMER
     got = "no reply" if answer is None else summary(answer)
-    judgement.add("consumer", None if gone else "no consumer", got, "no consumer")
+    fault = Fault.TIMING if answer is None else Fault.NEVER_RIGHT
+    judgement.add("consumer", None if gone else "no consumer", got, "no consumer", fault)
     return judgement
 
 
@@ -111,7 +132,8 @@ def _judge_state(play: Play, step: StreamState | ConsumerState, answer: Seen | N
     document = MISSING if answer is None else answer.document
     if not isinstance(document, Mapping) or "error" in document or "config" not in document:
         got = "no reply" if answer is None else summary(answer)
-        judgement.add(step.kind, f"{step.kind} info", got, "")
+        fault = Fault.TIMING if answer is None else Fault.NEVER_RIGHT
+        judgement.add(step.kind, f"{step.kind} info", got, "", fault)
         judgement.positions.update(dict.fromkeys(step.position, got))
         return judgement
     for path, matcher in step.fields.items():

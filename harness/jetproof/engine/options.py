@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from jetproof.engine.client_pool import ClientPool
+from jetproof.engine.confirm import SUSPECTS_MOST
 from jetproof.engine.session import Address
 from jetproof.model.client_ledger import ClientLedger
 from jetproof.plan import PlanClient
@@ -49,6 +50,8 @@ class RunOptions:
     """By the name of a client library: what is known of it."""
     witness: PlanClient | None = None
     """A client that plays whatever a library fails, so that a server's fault is told from its own."""
+    confirm: int = SUSPECTS_MOST
+    """So many red cells are played again before they are reported; 0 reports each at once."""
     again: bool = True
     """A case that a slow machine disturbed is played once more at the end, with less to do."""
 

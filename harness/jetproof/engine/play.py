@@ -27,7 +27,7 @@ from jetproof.engine.transcript import Transcript
 from jetproof.errors import JetproofError
 from jetproof.model.case import Case, Outgoing, Step
 from jetproof.model.template import Scalar, TemplateError, render, render_text
-from jetproof.model.verdict import Check
+from jetproof.model.verdict import Check, Fault
 from jetproof.plan import own_account
 from jetproof.wire import Connection, ConnectionLost, Headers, Msg, Pub
 from jetproof.wire.codec import MAX_MESSAGE
@@ -364,7 +364,9 @@ class Play:
     def found(self, step: Step, judgement: Judgement) -> None:
         """Takes over what judging a message gave."""
         for finding in judgement.findings:
-            self.check(step, finding.path, finding.ok, finding.expected, finding.actual)
+            self.check(
+                step, finding.path, finding.ok, finding.expected, finding.actual, finding.fault
+            )
         self.env.update(judgement.captures)
         self.marks.update(judgement.marks)
         self.captured.update(judgement.captures)
@@ -374,7 +376,13 @@ class Play:
         )
 
     def check(
-        self, step: Step | str, path: str, ok: bool, expected: str, actual: object = None
+        self,
+        step: Step | str,
+        path: str,
+        ok: bool,
+        expected: str,
+        actual: object = None,
+        fault: Fault = Fault.NEVER_RIGHT,
     ) -> None:
         self.checks.append(
             Check(
@@ -386,6 +394,7 @@ class Play:
                 actual=None if ok else self.generic(actual),
                 iteration=self.iterations,
                 ms=self.transcript.ms(),
+                fault=fault,
             )
         )
 

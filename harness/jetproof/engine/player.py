@@ -28,7 +28,7 @@ from jetproof.model.template import (
     scalar,
     text_of,
 )
-from jetproof.model.verdict import Check, FrameRecord
+from jetproof.model.verdict import Check, Fault, FrameRecord
 from jetproof.wire import ConnectionLost, WireTimeout
 
 STALL = 0.4
@@ -236,7 +236,7 @@ async def loop(play: Play, step: steps.Loop) -> None:
         ):
             play.check(step, "loop", True, f"an end within {step.most} rounds")
             return
-    play.check(step, "loop", False, f"an end within {step.most} rounds", "none")
+    play.check(step, "loop", False, f"an end within {step.most} rounds", "none", Fault.TIMING)
 
 
 _HANDLERS: Mapping[type[steps.Step], Handler] = {

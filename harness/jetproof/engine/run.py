@@ -7,11 +7,13 @@ import contextlib
 import shlex
 import time
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from jetproof.engine import again
+from jetproof.engine.cells import cell_of
 from jetproof.engine.client_steps import behind_a_tap
+from jetproof.engine.confirm import Played, is_settled, settle
 from jetproof.engine.identity import fresh_run_id, fresh_token, now, run_prefix
 from jetproof.engine.judge import Rules
 from jetproof.engine.options import CASES_AT_ONCE, Front, RunOptions, Stop, no_front
@@ -24,6 +26,7 @@ from jetproof.engine.verdicts import Ruling, rule
 from jetproof.errors import JetproofError
 from jetproof.events import (
     CaseFinished,
+    CaseHeld,
     CaseStarted,
     Emit,
     Event,
@@ -66,6 +69,27 @@ async def run(
     return await _Run(plan, library, emit, options, stop or Stop()).whole()
 
 
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One pass over groups: how much at once, and who gets what was played."""
+
+    cases_at_once: int
+    take: Callable[[Played], None]
+    put_off: bool = False
+    """What a busy machine disturbs is put off until the rest is done."""
+    witnessed: bool = True
+    how: str = "first"
+
+    @property
+    def clients_at_once(self) -> int | None:
+        """Cases of a library wait for one of its adapters, and not for each other."""
+        return None if self.how in ("first", AMONG) else self.cases_at_once
+
+
+AMONG = "among its neighbours"
+ALONE = "alone"
+
+
 class _Run:
     def __init__(
         self, plan: Plan, library: Library, emit: Emit, options: RunOptions, stop: Stop
@@ -78,8 +102,7 @@ class _Run:
         self.slowest = 0.0
         self.places = Places(options.servers_at_once)
         self.again: list[Group] = []
-        self.seen: dict[tuple[str, int, str], Verdict] = {}
-        self.last = not options.again
+        self.suspects: list[Played] = []
         self.watches = {
             target.name: SchemaWatch(
                 library.schemas,
@@ -94,13 +117,14 @@ class _Run:
         began = time.monotonic()
         self._emit(self._started())
         for dropped in self.plan.not_applicable:
-            cell = self._cell(dropped.item, dropped.target, Ruling(Verdict.NOT_APPLICABLE))
-            self.finished(CaseFinished(replace(cell, reason=dropped.reason)))
-        await self._groups(self.plan.groups)
+            ruling = Ruling(Verdict.NOT_APPLICABLE, dropped.reason)
+            self.finished(CaseFinished(self._cell(dropped.item, dropped.target, ruling)))
+        first = _Pass(self.options.cases_at_once, self._judged, self.options.again)
+        await self._groups(self.plan.groups, first)
         # A machine too slow or too busy for a case among hundreds may do for it alone.
-        self.last = True
         for group in again.together(self.again):
-            await self._groups([group])
+            await self._groups([group], _Pass(again.AT_ONCE, self._judged, how="with less to do"))
+        await self._confirm()
         self._judge_schemas()
         ended = RunFinished(
             run=self.options.run,
@@ -112,10 +136,10 @@ class _Run:
         self._emit(ended)
         return ended
 
-    async def _groups(self, groups: Sequence[Group]) -> None:
+    async def _groups(self, groups: Sequence[Group], during: _Pass) -> None:
         if self.stop.reason is not None:
             return
-        tasks = [asyncio.create_task(self._group(group)) for group in groups]
+        tasks = [asyncio.create_task(self._group(group, during)) for group in groups]
         for task in tasks:
             self.stop.watch(task)
         results = await asyncio.gather(*tasks, return_exceptions=True)
@@ -131,16 +155,16 @@ class _Run:
         self.verdicts[cell.verdict] += 1
         self.slowest = max(self.slowest, cell.ms)
         self._emit(event)
-        if self.options.fail_fast and (cell.verdict.nonconforming or cell.verdict is Verdict.ERROR):
+        if self.options.fail_fast and (cell.fails or cell.verdict is Verdict.ERROR):
             self.stop.now(f"{cell.name} is {cell.verdict}, and --fail-fast was asked for")
 
     # -- one group ------------------------------------------------------------------------------
 
-    async def _group(self, group: Group) -> None:
+    async def _group(self, group: Group, during: _Pass) -> None:
         async with self.places.taken(group.weight):
-            await self._play_group(group)
+            await self._play_group(group, during)
 
-    async def _play_group(self, group: Group) -> None:
+    async def _play_group(self, group: Group, during: _Pass) -> None:
         began = time.monotonic()
         played: set[tuple[str, int]] = set()
         died: list[str] = []
@@ -191,7 +215,7 @@ class _Run:
                         async with session:
                             if died:
                                 session.die(died[0])
-                            await self._play_items(group, session, played)
+                            await self._play_items(group, session, played, during)
                             if target.provider == "external" and not session.dead:
                                 await session.sweep(run_prefix(self.options.run))
                 except (JetproofError, OSError):
@@ -202,23 +226,23 @@ class _Run:
                         pass
             self.emit(TargetStopped(group.target.name, group.topology, group.configuration))
         except (JetproofError, OSError) as problem:
-            if isinstance(problem, NotReady) and not self.last and not played:
+            if isinstance(problem, NotReady) and during.put_off and not played:
                 said = str(problem).splitlines()[0]
                 self.emit(Notice(f"{group.target.name} {group.topology} is started again: {said}"))
                 self.again.append(group)
                 return
-            self._no_verdict(group, played, problem, log)
+            self._no_verdict(group, played, problem, log, during)
 
     async def _play_items(
-        self, group: Group, session: Session, played: set[tuple[str, int]]
+        self, group: Group, session: Session, played: set[tuple[str, int]], during: _Pass
     ) -> None:
-        places = asyncio.Semaphore(again.AT_ONCE if self.last else self.options.cases_at_once)
+        places = asyncio.Semaphore(during.cases_at_once)
 
         async def one(item: Item) -> None:
-            # Cases of a library wait for one of its adapters, and not for each other.
-            async with contextlib.nullcontext() if item.client and not self.last else places:
+            free = item.client is not None and during.clients_at_once is None
+            async with contextlib.nullcontext() if free else places:
                 if self.stop.reason is None:
-                    await self._play_item(group, item, session)
+                    await self._play_item(group, item, session, during)
                     played.add((item.case.id, item.revision))
 
         async with asyncio.TaskGroup() as tasks:
@@ -226,7 +250,20 @@ class _Run:
             for item in sorted(group.items, key=lambda item: -item.case.budget):
                 tasks.create_task(one(item))
 
-    async def _play_item(self, group: Group, item: Item, session: Session) -> None:
+    async def _play_item(self, group: Group, item: Item, session: Session, during: _Pass) -> None:
+        played = await self._played(group, item, session, during.how)
+        outcome = played.outcome
+        if outcome.disturbed and during.put_off and not session.dead:
+            name = f"{item.case.id} @{group.target.name}"
+            self.emit(Notice(f"{name} is played again: {outcome.error}"))
+            self.again.append(replace(group, items=(item,)))
+            return
+        if played.red and during.witnessed:
+            played = await self._witnessed(played, session)
+        during.take(played)
+
+    async def _played(self, group: Group, item: Item, session: Session, how: str) -> Played:
+        """Plays one item, and rules on what was seen."""
         case = item.case
         rules = Rules(
             group.target.version,
@@ -242,27 +279,71 @@ class _Run:
             outcome = await self._begun(group, play)
         else:
             outcome = await self._with_library(group, item, play)
-        if outcome.disturbed and not self.last and not session.dead:
-            self.emit(Notice(f"{case.id} @{group.target.name} is played again: {outcome.error}"))
-            self.again.append(replace(group, items=(item,)))
-            return
         ruling = self._rule(group, item, outcome)
-        if ruling.verdict.nonconforming and (told := await self._witnessed(group, item, session)):
-            ruling = replace(ruling, reason=f"{ruling.reason} ({told})")
-        cell = self._cell(item, group.target, ruling)
         log: tuple[str, ...] = ()
         if ruling.verdict is Verdict.ERROR or ruling.verdict.nonconforming:
             log = log_tail(session.target)
-        cell = replace(
-            cell,
+        return Played(group, item, outcome, ruling, play.transcript.started_at, log, how)
+
+    def _judged(self, played: Played) -> None:
+        """Reports what was played; a red cell is held until it was played again."""
+        if not played.red or not self.options.confirm or self.options.fail_fast:
+            self._report(played)
+            return
+        self.suspects.append(played)
+        self.emit(CaseHeld(played.item.case.id, played.group.target.name))
+
+    def _report(self, played: Played, plays: Sequence[Played] = (), unconfirmed: str = "") -> None:
+        """The cell of a case, after one play or several."""
+        outcome = played.outcome
+        found = settle(plays or (played,), unconfirmed) if played.red and plays else None
+        cell = self._cell(
+            played.item,
+            played.group.target,
+            found.ruling if found else played.ruling,
             ms=outcome.ms,
-            started_at=play.transcript.started_at,
+            started_at=played.started_at,
             position=dict(outcome.positions),
-            server_log=log,
+            server_log=played.log,
+            plays=found.plays if found else (),
+            never_right=found.never_right if found else False,
         )
-        if item.client is not None and item.client == self.options.witness:
-            self.seen[case.id, item.revision, group.target.name] = ruling.verdict
-        self.finished(CaseFinished(cell, outcome.checks, outcome.frames))
+        checks, frames = (found.checks, found.frames) if found else (outcome.checks, outcome.frames)
+        self.finished(CaseFinished(cell, checks, frames))
+
+    # -- confirmation ---------------------------------------------------------------------------
+
+    async def _confirm(self) -> None:
+        """Plays suspects again: among the same neighbours first, then alone."""
+        tried = self.suspects[: self.options.confirm]
+        plays: dict[tuple[str, int, str, str], list[Played]] = {one.key: [one] for one in tried}
+
+        def take(played: Played) -> None:
+            before = plays.get(played.key)
+            if before is not None:
+                before.append(played)
+            elif played.red:
+                name = f"{played.item.case.id} @{played.group.target.name}"
+                self.emit(Notice(f"{name} failed while its neighbours were confirmed: not judged"))
+
+        neighbours: dict[tuple[int, ...], Group] = {}
+        for one in tried:
+            neighbours[tuple(id(item) for item in one.group.items)] = one.group
+        if tried:
+            self.emit(Notice(f"{_cells(len(tried))} failed, and {_is(len(tried))} played again"))
+        among = _Pass(self.options.cases_at_once, take, witnessed=False, how=AMONG)
+        for group in neighbours.values():
+            await self._groups([group], among)
+        alone = _Pass(1, take, witnessed=False, how=ALONE)
+        for one in tried:
+            if not is_settled(plays[one.key]):
+                await self._groups([replace(one.group, items=(one.item,))], alone)
+        for number, one in enumerate(self.suspects):
+            over = f"only {self.options.confirm} failing cells of a run are played again"
+            why = self.stop.reason or (over if number >= self.options.confirm else "")
+            self._report(one, plays.get(one.key, [one]), why)
+
+    # -- one case -------------------------------------------------------------------------------
 
     async def _begun(self, group: Group, play: Play) -> Outcome:
         """Plays a case that has all that it waited for: its time begins now."""
@@ -284,19 +365,21 @@ class _Run:
         except AdapterFault as fault:
             return Outcome((), (), {}, 0.0, fault.message)
 
-    async def _witnessed(self, group: Group, item: Item, session: Session) -> str:
-        """What the witness sees of a case that a library fails: a server is not blamed on it."""
-        witness = self.options.witness
+    async def _witnessed(self, played: Played, session: Session) -> Played:
+        """With what the witness sees of a case that a library fails: a server is not blamed on it."""
+        group, item, witness = played.group, played.item, self.options.witness
         if item.client is None or witness is None or item.client == witness:
-            return ""
+            return played
         if witness.claims.get(item.case.spec, item.revision) != item.revision:
-            return ""  # it keeps to another revision
-        if group.alone or why_not(self.library, replace(item, client=witness), group.target):
-            return ""
-        again = replace(item, client=witness)
-        await self._play_item(group, again, session)
-        verdict = self.seen.get((again.case.id, again.revision, group.target.name))
-        return f"the {witness.library} client: {verdict}" if verdict else ""
+            return played  # it keeps to another revision
+        own = replace(item, client=witness)
+        if group.alone or why_not(self.library, own, group.target):
+            return played
+        seen = await self._played(group, own, session, "as a witness")
+        self._report(seen)
+        words = f"the {witness.library} client: {seen.ruling.verdict}"
+        ruling = replace(played.ruling, reason=f"{played.ruling.reason} ({words})")
+        return replace(played, ruling=ruling)
 
     def _rule(self, group: Group, item: Item, outcome: Outcome) -> Ruling:
         if outcome.unsupported is not None and item.client is not None:
@@ -319,7 +402,12 @@ class _Run:
         return rule(self.library.clauses_of(item.case), outcome.checks, covering)
 
     def _no_verdict(
-        self, group: Group, played: set[tuple[str, int]], problem: Exception, log: tuple[str, ...]
+        self,
+        group: Group,
+        played: set[tuple[str, int]],
+        problem: Exception,
+        log: tuple[str, ...],
+        during: _Pass,
     ) -> None:
         """A target that did not start, or a session that broke: its other cases are `error`."""
         if isinstance(problem, StartError):
@@ -331,33 +419,14 @@ class _Run:
         self.emit(TargetFailed(group.target.name, group.topology, group.configuration, reason, log))
         for item in group.items:
             if (item.case.id, item.revision) not in played:
-                cell = self._cell(item, group.target, Ruling(Verdict.ERROR, reason))
-                self.finished(CaseFinished(replace(cell, started_at=now(), server_log=log)))
+                nothing = Outcome((), (), {}, 0.0, reason)
+                ruling = Ruling(Verdict.ERROR, reason)
+                during.take(Played(group, item, nothing, ruling, now(), log, during.how))
 
     # -- cells ----------------------------------------------------------------------------------
 
-    def _cell(self, item: Item, target: PlanTarget, ruling: Ruling) -> Cell:
-        case = item.case
-        cell = Cell(
-            case=case.id,
-            suite=case.suite,
-            spec=case.spec,
-            spec_revision=item.revision,
-            server=str(target.version),
-            provider=target.provider,
-            topology=case.given.topology,
-            configuration=case.given.configuration,
-            verdict=ruling.verdict,
-            clauses=case.clauses,
-            reason=ruling.reason,
-            deviation=ruling.deviation,
-            case_hash=case.hash,
-            target=target.name,
-            replay=item.replay(target),
-            law=item.law,
-            client=item.client.name if item.client else None,
-        )
-        return replace(cell, attempt=self.options.attempts.get(cell.name, 0) + 1)
+    def _cell(self, item: Item, target: PlanTarget, ruling: Ruling, **more: object) -> Cell:
+        return cell_of(item, target, ruling, self.options.attempts, **more)
 
     def _judge_schemas(self) -> None:
         for target in self.plan.targets:
@@ -385,7 +454,11 @@ class _Run:
                     verdict=ruling.verdict,
                     clauses=(),
                     reason=ruling.reason,
-                    deviation=ruling.deviation,
+                    deviation=ruling.entry.id if ruling.entry else None,
+                    kind=ruling.entry.kind.value if ruling.entry else None,
+                    severity=ruling.entry.severity.value if ruling.entry else None,
+                    upstream=ruling.entry.upstream if ruling.entry else None,
+                    never_right=ruling.verdict.nonconforming,
                     position=position,
                     target=target.name,
                     started_at=now(),
@@ -409,6 +482,14 @@ class _Run:
             partial=self.plan.partial,
             command=self.options.command,
         )
+
+
+def _cells(count: int) -> str:
+    return f"{count} cell{'' if count == 1 else 's'}"
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def log_tail(target: RunningTarget) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from jetproof.errors import JetproofError
 from jetproof.model.case import ConnectionGiven
 from jetproof.model.matching import MISSING, at_path, same
 from jetproof.model.template import render
+from jetproof.model.verdict import Fault
 from jetproof.wire import Headers, WireTimeout
 
 REACHABLE_WITHIN = 10.0
@@ -70,7 +71,8 @@ async def _create(play: Play, name: str, config: object) -> None:
             break
         await asyncio.sleep(0.1)
     if answer is None:
-        play.check(GIVEN, f"given.{name}", False, "the stream is created", "no reply")
+        words = "the stream is created"
+        play.check(GIVEN, f"given.{name}", False, words, "no reply", Fault.TIMING)
         raise CannotGoOn
     document = answer.document
     if not isinstance(document, Mapping) or "config" not in document:

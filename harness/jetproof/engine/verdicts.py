@@ -16,7 +16,7 @@ from jetproof.model.verdict import Check, Verdict
 class Ruling:
     verdict: Verdict
     reason: str = ""
-    deviation: str | None = None
+    entry: Deviation | None = None
 
 
 def rule(
@@ -32,14 +32,14 @@ def rule(
     if verdict in (Verdict.FAIL, Verdict.WARN):
         for entry in deviations:
             if entry.explains(failed, whole=bool(clauses)):
-                return Ruling(Verdict.KNOWN, f"{entry.id}: {entry.does}", entry.id)
+                return Ruling(Verdict.KNOWN, f"{entry.id}: {entry.does}", entry)
     due = [entry for entry in deviations if not entry.sometimes]
     if not due:
         return Ruling(verdict, reason)
     ids = ", ".join(entry.id for entry in due)
     if verdict in (Verdict.FAIL, Verdict.WARN):
-        return Ruling(Verdict.STALE, f"{ids} describes another failure; this is: {reason}")
-    return Ruling(Verdict.STALE, f"{ids} says that this fails, and it does not", due[0].id)
+        return Ruling(Verdict.STALE, f"{ids} expects a different failure; got: {reason}")
+    return Ruling(Verdict.STALE, f"{ids} says that this fails, and it does not", due[0])
 
 
 def told(failed: Sequence[Check]) -> str:

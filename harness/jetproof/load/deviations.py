@@ -1,21 +1,22 @@
-"""The ledger: `suites/deviations.yaml` to the model.
+"""Ledgers to the model: that of servers (`suites/deviations.yaml`) and those of client libraries.
 
+An entry is one cause with the cases that it makes fail. Here it becomes one `Deviation` per case.
 What a check saw is kept with the case's fresh names put back (`$stream`, `$batch`), so a ledger's
 texts are taken as they stand: `$stream` in it is those seven characters, and no variable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from jetproof.load.mistakes import Mistake, choices, nearest
 from jetproof.load.nodes import Document, Keys
 from jetproof.load.structure import FileSchema
 from jetproof.model.case import Case
-from jetproof.model.ledger import Deviation, KnownMismatch
+from jetproof.model.ledger import Deviation, Kind, KnownMismatch, Severity
 from jetproof.model.matcher import Matcher, parse_matcher
-from jetproof.model.versions import VersionError, VersionRange
+from jetproof.model.versions import Releases, VersionError
 
 SCHEMA_CELL = "schemas::"
 GIVEN = "given"
@@ -28,76 +29,113 @@ def read_deviations(
     schemas: Collection[str],
     mistakes: list[Mistake],
 ) -> tuple[Deviation, ...]:
-    """The entries. `cases` is None if some could not be read: then none is missed."""
-
-    def report(keys: Keys, message: str) -> None:
-        mistakes.append(Mistake(document.file, document.line_of(keys), message))
-
+    """The ledger of servers. `cases` is None if some could not be read: then none is missed."""
     if schema.check(document, mistakes):
         return ()
     data: Any = document.data
-    entries: list[Deviation] = []
-    lines: dict[str, int] = {}
+    reader = EntryReader(document, cases, mistakes, schemas)
+    found: list[Deviation] = []
     for index, raw in enumerate(data["deviations"]):
         keys = ("deviations", index)
-        line = document.line_of((*keys, "id"))
-        if raw["id"] in lines:
-            place = f"it is in line {lines[raw['id']]} already"
-            report((*keys, "id"), f"duplicate entry {raw['id']}: {place}")
-        lines.setdefault(raw["id"], line)
+        read = tuple(reader.deviations(keys, raw))
+        if read and read[0].sometimes and not read[0].servers.bounded:
+            reader.report(
+                (*keys, "sometimes"),
+                "an entry that holds sometimes never gets stale, so its releases must have an end: "
+                "give `servers` an upper bound",
+            )
+        found += read
+    return tuple(found)
+
+
+class EntryReader:
+    """Reads entries of one ledger whose structure has been checked."""
+
+    def __init__(
+        self,
+        document: Document,
+        cases: Mapping[str, Case] | None,
+        mistakes: list[Mistake],
+        schemas: Collection[str] = (),
+    ) -> None:
+        self._document = document
+        self._cases = cases
+        self._mistakes = mistakes
+        self._schemas = schemas
+        self._lines: dict[str, int] = {}
+
+    def deviations(self, keys: Keys, raw: Any) -> Iterator[Deviation]:
+        """One deviation per case of the entry; none if its releases cannot be read."""
+        line = self._document.line_of((*keys, "id"))
+        if first := self._lines.get(raw["id"]):
+            self.report(
+                (*keys, "id"), f"duplicate entry {raw['id']}: it is in line {first} already"
+            )
+        self._lines.setdefault(raw["id"], line)
+        for case, mismatches in raw["cases"].items():
+            self._check_case(keys, raw, case, mismatches)
         try:
-            servers = VersionRange.parse(raw["servers"])
+            servers = Releases.parse(raw.get("servers", "*"))
         except VersionError as error:
-            report((*keys, "servers"), str(error))
-            continue
-        if raw["case"].startswith(SCHEMA_CELL):
-            name = raw["case"].removeprefix(SCHEMA_CELL)
-            if name not in schemas:
-                report((*keys, "case"), f"no schema {name!r}; {choices(name, sorted(schemas))}")
-        elif cases is not None:
-            case = cases.get(raw["case"])
-            if case is None:
-                report((*keys, "case"), f"no case {raw['case']}{nearest(raw['case'], cases)}")
-            else:
-                check_steps(case, raw, keys, report)
-        entries.append(
-            Deviation(
+            self.report((*keys, "servers"), str(error))
+            return
+        for case, mismatches in raw["cases"].items():
+            yield Deviation(
                 id=raw["id"],
-                case=raw["case"],
+                case=case,
                 servers=servers,
                 text=raw["text"],
                 does=raw["does"],
-                mismatches=known_mismatches(raw["mismatches"]),
+                mismatches=_known_mismatches(mismatches),
+                kind=Kind(raw["kind"]),
+                severity=Severity(raw["severity"]),
+                upstream=raw.get("upstream"),
                 topology=raw.get("topology"),
                 provider=raw.get("provider"),
-                file=document.file,
+                file=self._document.file,
                 line=line,
+                sometimes=raw.get("sometimes", False),
             )
-        )
-    return tuple(entries)
+
+    def report(self, keys: Keys, message: str) -> None:
+        self._mistakes.append(Mistake(self._document.file, self._document.line_of(keys), message))
+
+    def _check_case(self, keys: Keys, raw: Any, name: str, mismatches: Any) -> None:
+        place = (*keys, "cases", name)
+        if self._schemas and name.startswith(SCHEMA_CELL):
+            schema = name.removeprefix(SCHEMA_CELL)
+            if schema not in self._schemas:
+                self.report(
+                    place, f"no schema {schema!r}; {choices(schema, sorted(self._schemas))}"
+                )
+            return
+        if self._cases is None:
+            return
+        case = self._cases.get(name)
+        if case is None:
+            self.report(place, f"no case {name}{nearest(name, self._cases)}")
+            return
+        topology = raw.get("topology")
+        if topology is not None and topology != case.given.topology:
+            self.report((*keys, "topology"), f"{name} is played in {case.given.topology} only")
+        self._check_steps(place, case, mismatches)
+
+    def _check_steps(self, place: Keys, case: Case, mismatches: Any) -> None:
+        steps = list(case.all_steps())
+        names = [GIVEN, *(step.name for step in steps)]
+        labels = {step.address: step.label for step in steps if step.label}
+        for index, mismatch in enumerate(mismatches):
+            at, step = (*place, index, "step"), mismatch["step"]
+            if label := labels.get(step):
+                self.report(at, f"step {step} has the label {label}: name it by that")
+            elif step not in names:
+                self.report(at, f"{case.id} has no step {step!r}; {choices(step, names)}")
 
 
-def known_mismatches(raw: Any) -> tuple[KnownMismatch, ...]:
+def _known_mismatches(raw: Any) -> tuple[KnownMismatch, ...]:
     return tuple(
         KnownMismatch(entry["step"], entry["path"], _literal(entry["actual"])) for entry in raw
     )
-
-
-def check_steps(case: Case, raw: Any, keys: Keys, report: Any) -> None:
-    steps = list(case.all_steps())
-    names = [GIVEN, *(step.name for step in steps)]
-    labels = {step.address: step.label for step in steps if step.label}
-    topology = raw.get("topology")
-    if topology is not None and topology != case.given.topology:
-        report((*keys, "topology"), f"the case is played in {case.given.topology} only")
-    for index, entry in enumerate(raw["mismatches"]):
-        place = (*keys, "mismatches", index, "step")
-        if label := labels.get(entry["step"]):
-            report(place, f"step {entry['step']} has the label {label}: name it by that")
-        elif entry["step"] not in names:
-            report(
-                place, f"{case.id} has no step {entry['step']!r}; {choices(entry['step'], names)}"
-            )
 
 
 def _literal(raw: object) -> Matcher:

@@ -105,7 +105,9 @@ def _sentences(error: _Error, keys: Keys) -> Iterator[Flaw]:
         case "required":
             for key in value:
                 if key not in error.instance:
-                    yield Flaw(keys, f"missing key {key!r} in {_title(schema, keys)}")
+                    choice = schema.get("properties", {}).get(key, {}).get("enum")
+                    one_of = f": give one of {', '.join(choice)}" if choice else ""
+                    yield Flaw(keys, f"missing key {key!r} in {_title(schema, keys)}{one_of}")
         case "oneOf" if isinstance(error.instance, Mapping):
             yield _choice(error, keys)
         case "oneOf":

@@ -4,14 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from jetproof.model.matcher import Matcher
 from jetproof.model.matching import MISSING, mismatch
 from jetproof.model.verdict import Check
-from jetproof.model.versions import Version, VersionRange
+from jetproof.model.versions import Releases, Version
 
 REFERENCE = "reference"
 """The provider of a release that stands behind the reference layer."""
+
+
+class Kind(StrEnum):
+    """Why a target differs from the text."""
+
+    BUG = "bug"
+    TEXT_BEHIND = "text-behind"
+    NOT_IMPLEMENTED = "not-implemented"
+    READING = "reading"
+
+
+class Severity(StrEnum):
+    """What it means for a user, the worst first."""
+
+    LOSS = "loss"
+    CRASH = "crash"
+    PROTOCOL = "protocol"
+    COSMETIC = "cosmetic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +42,21 @@ class KnownMismatch:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """One entry: on these releases this case fails in just this way."""
+    """One case of one ledger entry: on these releases the case fails in just this way.
+
+    An entry is one cause. It covers exactly the cases for which it lists mismatches; those of one
+    entry share its `id`.
+    """
 
     id: str
     case: str
-    servers: VersionRange
+    servers: Releases
     text: str
     does: str
     mismatches: tuple[KnownMismatch, ...]
+    kind: Kind = Kind.BUG
+    severity: Severity = Severity.PROTOCOL
+    upstream: str | None = None
     topology: str | None = None
     provider: str | None = None
     file: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -14,6 +14,7 @@ class Verdict(StrEnum):
     POSITION = "position"
     KNOWN = "known"
     STALE = "stale"
+    UNSTABLE = "unstable"
     NOT_APPLICABLE = "n/a"
     ERROR = "error"
 
@@ -22,11 +23,16 @@ class Verdict(StrEnum):
         return self in (Verdict.FAIL, Verdict.STALE)
 
 
-def exit_code(verdicts: Mapping[Verdict, int]) -> int:
-    """0 conforms, 1 does not, 3 no verdict for some cell (3 wins over 1)."""
-    if verdicts.get(Verdict.ERROR):
-        return 3
-    return 1 if any(verdicts.get(verdict) for verdict in Verdict if verdict.nonconforming) else 0
+class Fault(StrEnum):
+    """What a failed check proves, if it is seen only once.
+
+    NEVER_RIGHT: no conforming target does this, on whatever machine: a malformed reply, a wrong
+    value, an extra or reordered message, a state that settled wrong. TIMING: a slow machine looks
+    the same: nothing arrived in time, or a timer was early by less than clocks can tell.
+    """
+
+    NEVER_RIGHT = "never-right"
+    TIMING = "timing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,7 @@ class Check:
     actual: object = None
     iteration: str = ""
     ms: float = 0.0
+    fault: Fault = Fault.NEVER_RIGHT
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,14 @@ class Cell:
     reason: str = ""
     position: Mapping[str, str] = field(default_factory=dict)
     deviation: str | None = None
+    kind: str | None = None
+    """Of the ledger entry that explains it: why the target differs from the text."""
+    severity: str | None = None
+    upstream: str | None = None
+    plays: tuple[str, ...] = ()
+    """The verdict of each play, where it was played again to confirm a failure."""
+    never_right: bool = False
+    """Some play broke a check that no conforming target breaks, on whatever machine."""
     case_hash: str = ""
     target: str = ""
     replay: str = ""
@@ -90,11 +105,26 @@ class Cell:
     """The revision that was asked for (adr-50@10), if it is not the one that the case is about."""
 
     @property
+    def fails(self) -> bool:
+        """Whether it makes a run fail (exit code 1)."""
+        return self.verdict.nonconforming or (self.verdict is Verdict.UNSTABLE and self.never_right)
+
+    @property
     def name(self) -> str:
         """The cell's name everywhere: console, JUnit, files, URL."""
         return cell_name(
             self.case, self.server, self.topology, self.provider, self.client, self.law
         )
+
+
+def exit_code(cells: Iterable[Cell]) -> int:
+    """0 conforms, 1 does not, 3 no verdict for some cell (3 wins over 1)."""
+    code = 0
+    for cell in cells:
+        if cell.verdict is Verdict.ERROR:
+            return 3
+        code = 1 if cell.fails else code
+    return code
 
 
 def cell_name(

@@ -20,7 +20,7 @@ pre-release: a build of `2.16.0-dev` is where the behaviour of 2.16.0 is being w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import total_ordering
 
@@ -171,6 +171,61 @@ class VersionRange:
 
     def __str__(self) -> str:
         return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """The releases that a ledger entry is about: one range, or one per release line.
+
+    Fixes are brought back to older lines, so a behaviour may end in 2.11.9 and 2.12.4 alike. In a
+    mapping, `2.12` is that line, and `2.14+` is that line and every later one that is not listed
+    itself. A line that is not listed is not covered.
+    """
+
+    text: str
+    _whole: VersionRange | None = field(default=None, repr=False, compare=False)
+    _lines: tuple[tuple[tuple[int, int], bool, VersionRange], ...] = field(
+        default=(), repr=False, compare=False
+    )
+
+    @classmethod
+    def parse(cls, raw: str | Mapping[str, str]) -> Releases:
+        if isinstance(raw, str):
+            whole = VersionRange.parse(raw)
+            return cls(whole.text, whole)
+        lines = []
+        for name, wanted in raw.items():
+            found = re.fullmatch(r"(\d{1,6})\.(\d{1,6})(\+?)", name)
+            if found is None:
+                raise VersionError(
+                    f"{name!r} is not a release line such as '2.12', or '2.14+' for that line "
+                    "and all later ones"
+                )
+            line = int(found[1]), int(found[2])
+            lines.append((line, bool(found[3]), VersionRange.parse(wanted)))
+        text = ", ".join(f"{name}: {wanted}" for name, wanted in raw.items())
+        return cls(text, None, tuple(sorted(lines, key=lambda row: row[:2])))
+
+    @property
+    def bounded(self) -> bool:
+        """Whether some later release is not covered."""
+        return not self.contains(_FAR)
+
+    def contains(self, version: Version | str) -> bool:
+        asked = Version.parse(version) if isinstance(version, str) else version
+        if self._whole is not None:
+            return self._whole.contains(asked)
+        own = [wanted for line, later, wanted in self._lines if line == asked.line]
+        if own:
+            return any(wanted.contains(asked) for wanted in own)
+        earlier = [wanted for line, later, wanted in self._lines if later and line < asked.line]
+        return bool(earlier) and earlier[-1].contains(asked)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+_FAR = Version(999_999, 0, 0)
 
 
 def _bound_version(text: str) -> Version:

@@ -20,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 
 from jetproof.errors import JetproofError
-from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
+from jetproof.model.verdict import Cell, Check, Fault, FrameRecord, Verdict
 from jetproof.results.rows import SCHEMA, cell_of
 
 RUN_FILE = "run.json"
@@ -153,6 +153,7 @@ def _check_of(row: Mapping[str, object]) -> Check:
         actual=_value(actual) if isinstance(actual, str) else None,
         iteration=str(row.get("iteration", "")),
         ms=_number(row.get("ms")),
+        fault=Fault(str(row.get("fault") or Fault.NEVER_RIGHT)),
     )
 
 

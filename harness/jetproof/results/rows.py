@@ -57,6 +57,11 @@ def cell_row(run: str, cell: Cell) -> Row:
         "reason": _text(cell.reason),
         "position": {_text(key): _text(value) for key, value in cell.position.items()},
         "deviation": cell.deviation,
+        "kind": cell.kind,
+        "severity": cell.severity,
+        "upstream": cell.upstream,
+        "plays": list(cell.plays),
+        "never_right": cell.never_right,
         "case_hash": cell.case_hash,
         "replay": cell.replay,
         "server_log": [_text(line) for line in cell.server_log],
@@ -67,7 +72,7 @@ def cell_of(row: Mapping[str, object]) -> Cell:
     """The cell that a row of a journal (whose shape was checked) tells of."""
     known = {name: row[name] for name in _CELL_FIELDS if name in row}
     known["verdict"] = Verdict(str(row["verdict"]))
-    for name in ("clauses", "server_log"):
+    for name in ("clauses", "server_log", "plays"):
         value = row.get(name)
         known[name] = tuple(value) if isinstance(value, list) else ()
     law = f"{row['spec']}@{row['spec_revision']}"
@@ -90,6 +95,7 @@ def check_row(run: str, cell: Cell, index: int, check: Check) -> Row:
         "ok": check.ok,
         "expected": _text(check.expected),
         "actual": None if check.ok else value_text(check.actual),
+        "fault": None if check.ok else check.fault.value,
         "ms": round(check.ms, 3),
     }
 
@@ -147,8 +153,8 @@ def value_text(value: object) -> str:
 
 _CELL_FIELDS = (
     "case", "suite", "spec", "spec_revision", "server", "provider", "topology", "configuration",
-    "client", "attempt", "ms", "started_at", "reason", "position", "deviation", "case_hash",
-    "target", "replay",
+    "client", "attempt", "ms", "started_at", "reason", "position", "deviation", "kind",
+    "severity", "upstream", "never_right", "case_hash", "target", "replay",
 )  # fmt: skip
 
 

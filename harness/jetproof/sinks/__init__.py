@@ -15,6 +15,7 @@ from typing import Protocol
 from jetproof.errors import JetproofError
 from jetproof.events import (
     CaseFinished,
+    CaseHeld,
     CaseStarted,
     Event,
     RunStarted,
@@ -76,7 +77,7 @@ def without_passwords(event: Event) -> Event:
             return replace(event, targets=targets, command=tuple(map(redacted, event.command)))
         case TargetFailed():
             return replace(event, target=redacted(event.target), reason=redacted(event.reason))
-        case TargetStarted() | TargetStopped() | CaseStarted():
+        case TargetStarted() | TargetStopped() | CaseStarted() | CaseHeld():
             return replace(event, target=redacted(event.target))
         case CaseFinished(cell=cell):
             changes = (redacted(cell.target), redacted(cell.replay), redacted(cell.reason))

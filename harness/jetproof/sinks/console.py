@@ -13,6 +13,7 @@ from typing import TextIO
 
 from jetproof.events import (
     CaseFinished,
+    CaseHeld,
     CaseStarted,
     Event,
     Notice,
@@ -79,6 +80,8 @@ class Console:
                 self._print(self._failed_target(event))
             case CaseStarted():
                 self._running[event.case, event.target] = self._clock()
+            case CaseHeld():
+                self._running.pop((event.case, event.target), None)
             case CaseFinished():
                 self._finish(event)
             case Notice():

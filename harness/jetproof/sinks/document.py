@@ -51,7 +51,7 @@ class Document:
             "interrupted": finished is None or finished.interrupted,
             "notices": list(record.notices),
             "results": results,
-            "exit_code": exit_code(record.verdicts) if code is None else code,
+            "exit_code": exit_code(record.cells) if code is None else code,
         }
 
 

@@ -192,7 +192,7 @@ def _conclusion(record: Record, board: Board, interrupted: bool) -> tuple[str, V
             f"interrupted after {record.played} of {record.planned} cells, "
             f"{board.done} of {len(board.releases)} releases"
         ), Verdict.ERROR
-    code = exit_code(counts)
+    code = exit_code(record.cells)
     if code == 3:
         many = counts[Verdict.ERROR]
         return f"no verdict for {many} cell{'' if many == 1 else 's'}", Verdict.ERROR

@@ -18,6 +18,7 @@ _LOOKS: Mapping[Verdict, tuple[str, str, str]] = {
     Verdict.PASS: ("✓", "+", "green"),
     Verdict.FAIL: ("✗", "x", "alarm"),
     Verdict.STALE: ("≠", "s", "alarm"),
+    Verdict.UNSTABLE: ("≀", "u", "yellow"),
     Verdict.ERROR: ("‼", "E", "alarm"),
     Verdict.WARN: ("▲", "!", "yellow"),
     Verdict.KNOWN: ("≈", "~", "magenta"),

@@ -21,7 +21,7 @@ from jetproof.events import (
 from jetproof.model.clause import Clause
 from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
 
-EXPLAINED = (Verdict.FAIL, Verdict.STALE, Verdict.ERROR, Verdict.WARN)
+EXPLAINED = (Verdict.UNSTABLE, Verdict.FAIL, Verdict.STALE, Verdict.ERROR, Verdict.WARN)
 LAST_FRAMES = 12
 SCHEMA_SUITE = "schemas"
 """Cells of this suite sum up a run; they come on top of those that were planned."""
@@ -74,6 +74,10 @@ class Record:
         return sorted(self._outcomes.values(), key=lambda outcome: outcome.cell.name)
 
     @property
+    def cells(self) -> list[Cell]:
+        return [outcome.cell for outcome in self.outcomes]
+
+    @property
     def verdicts(self) -> dict[Verdict, int]:
         """How many cells have each verdict; every verdict is named."""
         counts = Counter(outcome.cell.verdict for outcome in self._outcomes.values())
@@ -101,6 +105,8 @@ class Record:
         count = len(event.frames)
         if self.keep_frames is None:
             frames = tuple(event.frames)
+        elif event.cell.verdict is Verdict.UNSTABLE:
+            frames = tuple(event.frames)  # of all its plays, to be held side by side
         elif event.cell.verdict in EXPLAINED:
             frames = tuple(event.frames[max(0, count - self.keep_frames) :])
         else:

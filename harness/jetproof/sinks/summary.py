@@ -94,7 +94,7 @@ def _explanations(
     record: Record, outcomes: Iterable[Outcome], paint: Paint, verbose: bool
 ) -> Iterator[str]:
     """Warnings first: what matters most stands nearest to the prompt."""
-    rank = {Verdict.WARN: 0, Verdict.ERROR: 1, Verdict.STALE: 2, Verdict.FAIL: 3}
+    rank = {verdict: number for number, verdict in enumerate(reversed(EXPLAINED))}
     wanted = [outcome for outcome in outcomes if outcome.cell.verdict in EXPLAINED]
     wanted.sort(key=lambda outcome: rank[outcome.cell.verdict])
     most = len(wanted) if verbose else _EXPLAINED_MOST
@@ -168,7 +168,7 @@ def _last_lines(
 
 def _conclusion(record: Record, interrupted: bool) -> tuple[str, Verdict]:
     counts = record.verdicts
-    cells, code = sum(counts.values()), exit_code(counts)
+    cells, code = sum(counts.values()), exit_code(record.cells)
     if interrupted:
         return f"interrupted after {record.played} of {record.planned} cells", Verdict.ERROR
     if code == 3:
