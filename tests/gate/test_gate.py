@@ -73,9 +73,9 @@ def test_one_that_does_not_is_told_with_its_frames_and_what_the_reference_client
     [failure] = ElementTree.parse("out.xml").iter("failure")
     assert "Nats-Batch-Commit" in str(failure.text) + str(failure.get("message"))
     results = json.loads(Path("out.json").read_text())["results"]
-    [test] = results["tests"]
+    [test] = [test for test in results["tests"] if test["suite"] != ["schemas"]]
     assert (test["status"], results["summary"]["extra"]["exit_code"]) == ("failed", 1)
-    assert test["extra"]["client"].endswith("my-adapter")
+    assert "my-adapter@" in test["extra"]["client"]
 
 
 def test_the_witness_is_not_counted(gate: Gate, cases: Write, library: Write) -> None:
