@@ -71,7 +71,7 @@ def test_interrupted_once_it_writes_what_there_is_and_leaves_nothing_running(
     number: signal.Signals,
     code: int,
 ) -> None:
-    arguments = ("--json", "--out", "out", "--junit", "junit.xml")
+    arguments = ("--json", "--out", "out", "--junit", "junit.xml", "--ctrf", "ctrf.json")
     child = process("run", case_file(PASSES, SLOW), *arguments)
     servers = started(child, tmp_path / "out")
     child.send_signal(number)
@@ -88,6 +88,8 @@ def test_interrupted_once_it_writes_what_there_is_and_leaves_nothing_running(
     conforms("results/run", run)
     assert run["interrupted"] is True
     assert "passes" in (tmp_path / "junit.xml").read_text()
+    summary = json.loads((tmp_path / "ctrf.json").read_text())["results"]["summary"]
+    assert (summary["extra"]["interrupted"], summary["extra"]["exit_code"]) == (True, code)
 
 
 def test_interrupted_twice_it_still_leaves_whole_files_and_nothing_running(

@@ -8,9 +8,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from jetproof.errors import JetproofError
 from jetproof.results import read_run
+from jetproof.sinks.junit import JUnit
 from jetproof.targets.releases import installed_binary
 
 from .conftest import FAILS, HOSTILE, PASSES, Command, Validate
@@ -98,7 +100,7 @@ def test_out_names_the_folder_and_never_overwrites_another_run(
     assert (tmp_path / "mine" / "cells.jsonl").read_bytes() == before
 
 
-@pytest.mark.parametrize("option", ["--out", "--junit"])
+@pytest.mark.parametrize("option", ["--out", "--junit", "--ctrf"])
 def test_a_place_that_cannot_be_written_is_found_before_anything_starts(
     jetproof: Command, case_file: CaseFile, monkeypatch: pytest.MonkeyPatch, option: str
 ) -> None:
@@ -117,6 +119,38 @@ def test_junit(jetproof: Command, case_file: CaseFile, tmp_path: Path) -> None:
     root = ElementTree.parse(tmp_path / "reports" / "junit.xml").getroot()
     suite = next(each for each in root.iter("testsuite") if each.attrib["name"] == "adr-50/trial")
     assert (suite.attrib["tests"], suite.attrib["failures"]) == ("2", "1")
+
+
+def test_ctrf(jetproof: Command, case_file: CaseFile, tmp_path: Path) -> None:
+    path = case_file(PASSES, FAILS)
+    done = jetproof("run", path, "--ctrf", "reports/ctrf.json", "--junit", "junit.xml")
+    document = json.loads((tmp_path / "reports" / "ctrf.json").read_text())
+    schema = json.loads((Path(__file__).parents[1] / "sinks" / "ctrf-schema.json").read_text())
+    Draft202012Validator(schema).validate(document)
+    results = document["results"]
+    tests = {test["name"].partition(" ")[0]: test for test in results["tests"]}
+    fails = tests["adr-50/trial::fails"]
+    assert (fails["status"], fails["rawStatus"]) == ("failed", "fail")
+    assert "last frames" in fails["trace"]
+    assert (fails["filePath"], fails["line"] > 1) == (str(path), True)
+    assert tests["adr-50/trial::passes"]["status"] == "passed"
+    assert results["summary"]["failed"] == 1
+    assert results["summary"]["extra"]["exit_code"] == done.code == 1
+    assert len(list(ElementTree.parse(tmp_path / "junit.xml").iter("testcase"))) == len(tests)
+
+
+def test_a_report_file_that_fails_at_the_end_does_not_keep_the_next_from_being_written(
+    jetproof: Command, case_file: CaseFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: JUnit) -> None:
+        raise JetproofError("cannot write the JUnit file: no space left", phase="write")
+
+    monkeypatch.setattr(JUnit, "close", full)
+    done = jetproof("run", case_file(PASSES), "--junit", "junit.xml", "--ctrf", "ctrf.json")
+    assert done.code == 2
+    assert "no space left" in done.out
+    results = json.loads((tmp_path / "ctrf.json").read_text())["results"]
+    assert any("::passes @" in test["name"] for test in results["tests"])
 
 
 def test_verbose_names_every_cell(jetproof: Command, case_file: CaseFile) -> None:

@@ -61,7 +61,8 @@ def test_a_library_that_conforms(gate: Gate, cases: Write, library: Write) -> No
 def test_one_that_does_not_is_told_with_its_frames_and_what_the_reference_client_saw(
     gate: Gate, cases: Write, library: Write
 ) -> None:
-    done = gate(cases(COMMITS), "--client", library(WRONG), "--out", "run", "--junit", "out.xml")
+    files = ("--out", "run", "--junit", "out.xml", "--ctrf", "out.json")
+    done = gate(cases(COMMITS), "--client", library(WRONG), *files)
     assert done.code == 1
     assert "Nats-Batch-Commit" in done.out
     assert "batch.commit" in done.out
@@ -71,6 +72,10 @@ def test_one_that_does_not_is_told_with_its_frames_and_what_the_reference_client
     assert ("commits", "reference") in told
     [failure] = ElementTree.parse("out.xml").iter("failure")
     assert "Nats-Batch-Commit" in str(failure.text) + str(failure.get("message"))
+    results = json.loads(Path("out.json").read_text())["results"]
+    [test] = [test for test in results["tests"] if test["suite"] != ["schemas"]]
+    assert (test["status"], results["summary"]["extra"]["exit_code"]) == ("failed", 1)
+    assert "my-adapter@" in test["extra"]["client"]
 
 
 def test_the_witness_is_not_counted(gate: Gate, cases: Write, library: Write) -> None:

@@ -112,6 +112,7 @@ def test_every_case_is_played_on_every_server(
     mine = build("mine", "2.16.0-dev")
     servers = f"2.11.11,{NEWEST},{mine}"
     arguments = ("-s", servers, *EMBEDDED, "--out", "out", "--junit", "junit.xml")
+    arguments += ("--ctrf", "ctrf.json")
     done = jetproof("matrix", "--json", case_file(PASSES, FAILS), *arguments)
     document = done.document
     conforms("cli/matrix", document)
@@ -135,6 +136,10 @@ def test_every_case_is_played_on_every_server(
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()
     suite = next(each for each in root.iter("testsuite") if each.attrib["name"] == "adr-50/trial")
     assert (suite.attrib["tests"], suite.attrib["failures"]) == ("6", "2")
+    results = json.loads((tmp_path / "ctrf.json").read_text())["results"]
+    trials = [test["status"] for test in results["tests"] if test["suite"] == ["adr-50", "trial"]]
+    assert sorted(trials) == ["failed"] * 2 + ["passed"] * 2 + ["skipped"] * 2
+    assert results["summary"]["extra"]["exit_code"] == 1
 
 
 def test_the_folder_of_a_matrix_is_that_of_one_run(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jetproof.cli.common import add_command, add_selection, add_servers, at_least_one
+from jetproof.cli.report_files import add_report_files
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -33,7 +34,7 @@ def add_parser(commands: Commands) -> None:
         metavar="FILE",
         help="known failures of the library (default: the one that Jetproof has of it)",
     )
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
+    add_report_files(parser)
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="the run's folder (default: jetproof-runs/<run id>)"
     )

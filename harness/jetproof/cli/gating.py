@@ -13,10 +13,10 @@ from jetproof.cli.common import write_json
 from jetproof.cli.libraries import Judged, meet, meet_reference, named, pools, today
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, play
+from jetproof.cli.report_files import open_report_files
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.client_pool import AT_ONCE
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id
-from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, RunStarted
 from jetproof.load.library import Library, load_library
 from jetproof.model.verdict import Cell, exit_code
@@ -25,7 +25,6 @@ from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.console import Console
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
-from jetproof.sinks.junit import JUnit
 from jetproof.sinks.record import Record
 from jetproof.sinks.summary import Front
 from jetproof.targets.resolve import resolve
@@ -71,16 +70,14 @@ async def execute(args: argparse.Namespace) -> int:
         for item in items
         if item.client is not None
     )
-    claimed: list[Sink] = [console]
-    if args.junit is not None:
-        try:
-            claimed.append(JUnit.create(args.junit))
-        except JetproofError:
-            folder.close()
-            raise
+    interrupts = Interrupts(stop, notify=console.say)
+
+    def code_now() -> int:
+        return _exit_code(record, counts, bool(fan.failures), interrupts)
+
+    claimed: list[Sink] = [console, *open_report_files(args, folder, cases, code_now)]
     told_apart = [Claimed(counts, held * len(targets), sink) for sink in claimed]
     fan = FanOut([folder, document, record, *told_apart])
-    interrupts = Interrupts(stop, notify=console.say)
     for one in libraries:
         console.say(one.introduction)
     try:
@@ -100,7 +97,7 @@ async def execute(args: argparse.Namespace) -> int:
         fan.close()
     for failure in fan.failures:
         console.say(str(failure))
-    code = _exit_code(record, counts, bool(fan.failures), interrupts)
+    code = code_now()
     if args.json:
         told = document.build(
             results=str(folder.folder), code=code, more=lambda cell: {"counts": counts(cell)}

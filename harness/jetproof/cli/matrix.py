@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jetproof.cli.common import add_command, add_selection, at_least_one, shard
+from jetproof.cli.report_files import add_report_files
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -46,7 +47,7 @@ def add_parser(commands: Commands) -> None:
         help="the most that one release may take; what it has not played by then is an error "
         f"(default: {BUDGET_SECONDS})",
     )
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
+    add_report_files(parser)
     parser.add_argument(
         "--out",
         type=Path,

@@ -14,8 +14,10 @@ from jetproof.cli.common import write_json
 from jetproof.cli.matrix_playing import Matrix, Pace, Stops
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts
+from jetproof.cli.report_files import open_report_files
 from jetproof.cli.running import (
     Request,
+    code_of,
     ended,
     keep_broken,
     open_fan,
@@ -78,7 +80,10 @@ async def execute(args: argparse.Namespace) -> int:
         stopped=lambda: stops.reason or "",
     )
     document, record = Document(), Record(keep_frames=0)
-    fan = open_fan(args.junit, folder, earlier, (console, document, record))
+    interrupts = Interrupts(stops, notify=console.say)
+    cases = [item.case for item in selected.items]
+    files = open_report_files(args, folder, cases, lambda: code_of(fan, record, interrupts))
+    fan = open_fan(folder, earlier, (console, document, record, *files))
     emit = with_replay(library, selected, keep_broken(earlier, fan))
     options = RunOptions(
         run=run_id,
@@ -86,7 +91,6 @@ async def execute(args: argparse.Namespace) -> int:
         command=tuple(args.command_line),
         attempts=earlier.attempts if earlier else {},
     )
-    interrupts = Interrupts(stops, notify=console.say)
     matrix = Matrix(plans, library, emit, options, pace, stops)
     try:
         await matrix.play(interrupts, console.tick)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from jetproof.cli.common import write_json
 from jetproof.cli.patterns import replay_name, select_cases
 from jetproof.cli.playing import Interrupts, play
+from jetproof.cli.report_files import open_report_files
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id
 from jetproof.errors import JetproofError
@@ -24,7 +26,6 @@ from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.console import Console
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
-from jetproof.sinks.junit import JUnit
 from jetproof.sinks.record import EXPLAINED, SCHEMA_SUITE, Record
 from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
@@ -86,7 +87,10 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
     stop = Stop()
     folder, sinks = _open(args, request, earlier, run_id, stop)
     console, document, record = sinks
-    fan = open_fan(args.junit, folder, earlier, sinks)
+    interrupts = Interrupts(stop, notify=console.say)
+    cases = [item.case for item in selected.items]
+    files = open_report_files(args, folder, cases, lambda: code_of(fan, record, interrupts))
+    fan = open_fan(folder, earlier, (*sinks, *files))
     emit = with_replay(library, selected, keep_broken(earlier, fan))
     options = RunOptions(
         run=run_id,
@@ -97,7 +101,6 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
     )
     if args.jobs is not None:
         options = replace(options, servers_at_once=args.jobs)
-    interrupts = Interrupts(stop, notify=console.say)
     try:
         await play(plan, library, emit, options, interrupts, console.tick)
     finally:
@@ -125,24 +128,20 @@ def _open(
     return folder, (console, Document(), Record(keep_frames=0))
 
 
-def open_fan(
-    junit: Path | None, folder: RunFolder, earlier: Run | None, sinks: Sequence[Sink]
-) -> FanOut:
+def open_fan(folder: RunFolder, earlier: Run | None, sinks: Sequence[Sink]) -> FanOut:
     """The folder hears what is new; the other sinks hear of the whole run."""
-    others = list(sinks)
-    if junit is not None:
-        try:
-            others.append(JUnit.create(junit))
-        except JetproofError:
-            folder.close()
-            raise
-    return FanOut([folder, Resumed(earlier, others)])
+    return FanOut([folder, Resumed(earlier, sinks)])
 
 
 def ended(fan: FanOut, say: Callable[[str], None], record: Record, interrupts: Interrupts) -> int:
     """The exit code of a run whose sinks are closed; tells which of them failed."""
     for failure in fan.failures:
         say(str(failure))
+    return code_of(fan, record, interrupts)
+
+
+def code_of(fan: FanOut, record: Record, interrupts: Interrupts) -> int:
+    """The exit code of a run, by what is known of it now."""
     if interrupts.exit_code is not None:
         return interrupts.exit_code
     return 2 if fan.failures else exit_code(record.cells)
@@ -166,8 +165,10 @@ class Resumed:
             self._tell(finished)
 
     def close(self) -> None:
-        for sink in self._sinks:
-            sink.close()
+        """Close every sink, also after one that fails."""
+        with contextlib.ExitStack() as closing:
+            for sink in reversed(self._sinks):
+                closing.callback(sink.close)
 
     def _tell(self, event: Event) -> None:
         for sink in self._sinks:

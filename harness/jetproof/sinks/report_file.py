@@ -1,0 +1,135 @@
+"""What the sinks share that write one report file for CI: when, where, and what a verdict means.
+
+A report file is proven writable before anything starts. It is written as a whole when the run is
+over, or interrupted.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import ClassVar, Self
+
+from jetproof.errors import JetproofError
+from jetproof.events import Event
+from jetproof.model.verdict import Cell, Verdict
+from jetproof.sinks.evidence import mismatch_table, transcript
+from jetproof.sinks.files import replace_file
+from jetproof.sinks.paint import Paint
+from jetproof.sinks.record import Outcome, Record
+from jetproof.sinks.text import visible, visible_lines
+
+
+class Status(StrEnum):
+    """What CI systems distinguish."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """How a verdict appears in a report file. `shown`: with its evidence. `kind`: why skipped."""
+
+    status: Status
+    shown: bool = False
+    kind: str = ""
+    flaky: bool = False
+
+
+REPORTED = {
+    Verdict.PASS: Reported(Status.PASSED),
+    Verdict.WARN: Reported(Status.PASSED, shown=True),
+    Verdict.POSITION: Reported(Status.PASSED, shown=True),
+    Verdict.FAIL: Reported(Status.FAILED, shown=True),
+    Verdict.STALE: Reported(Status.FAILED, shown=True),
+    Verdict.ERROR: Reported(Status.ERROR, shown=True),
+    Verdict.KNOWN: Reported(Status.SKIPPED, kind="known deviation"),
+    Verdict.NOT_APPLICABLE: Reported(Status.SKIPPED, kind="not applicable"),
+}
+
+
+def reported(cell: Cell) -> Reported:
+    """How this cell appears in a report file."""
+    return REPORTED[cell.verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a report file needs and events do not carry."""
+
+    places: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """File and line of each case, by the case's id."""
+    exit_code: Callable[[], int | None] = lambda: None
+    """The exit code of the command; called when the run has ended."""
+
+
+class ReportFile(ABC):
+    """A sink that writes one file at the end."""
+
+    label: ClassVar[str]
+    option: ClassVar[str]
+
+    def __init__(self, path: Path, facts: Facts | None = None) -> None:
+        self._path = path
+        self._facts = facts or Facts()
+        self._record = Record()
+        self._written = False
+
+    @classmethod
+    def create(cls, path: Path, facts: Facts | None = None) -> Self:
+        """Prove now that the file can be written, with the report of an empty run."""
+        sink = cls(path, facts)
+        sink._write()
+        return sink
+
+    def handle(self, event: Event) -> None:
+        self._record.handle(event)
+
+    def close(self) -> None:
+        """Write the file, whatever was played."""
+        if not self._written:
+            self._written = True
+            self._write()
+
+    @abstractmethod
+    def render(self, record: Record, facts: Facts) -> bytes:
+        """The whole file."""
+
+    def _write(self) -> None:
+        data = self.render(self._record, self._facts)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(self._path, data)
+        except OSError as error:
+            raise JetproofError(
+                f"cannot write the {self.label} file {self._path}: {error.strerror or error}",
+                phase="write",
+                hint=f"choose another place with {self.option}",
+            ) from error
+
+
+def short_reason(cell: Cell) -> str:
+    """The reason on one line."""
+    return visible(cell.reason, 1000)
+
+
+def body(outcome: Outcome) -> str:
+    """Expected against actual, the last frames, the server's log: what a CI page shows."""
+    cell, paint = outcome.cell, Paint(width=120)
+    lines = [visible(cell.reason, 4000)] if cell.reason else []
+    lines += [f"{visible(key)}: {visible(text, 1000)}" for key, text in cell.position.items()]
+    if outcome.failed:
+        lines += ["", *mismatch_table(outcome.failed, paint)]
+    if outcome.frames:
+        lines += ["", "last frames", *transcript(outcome.frames, paint)]
+    if cell.server_log and cell.verdict is Verdict.ERROR:
+        lines += ["", "server log", *(f"    {visible(line, 300)}" for line in cell.server_log)]
+    if cell.replay:
+        lines += ["", f"replay it: {visible(cell.replay)}"]
+    return visible_lines("\n".join(lines))
