@@ -188,9 +188,11 @@ def _without(text: str, gone: Outlived) -> str:
         entry = text[start:end]
         head, below, listed = entry.partition("    cases:\n")
         outlived = {case for entry_id, case in gone if entry_id == name}
-        kept = _CASE.sub(
-            lambda found, names=outlived: "" if found[1] in names else found[0], listed
-        )  # type: ignore[misc]
+        kept = _kept(listed, outlived)
         if not outlived or _CASE.search(kept):
             pieces.append(head + below + kept)
     return "".join(pieces)
+
+
+def _kept(listed: str, outlived: set[str]) -> str:
+    return _CASE.sub(lambda found: "" if found[1] in outlived else found[0], listed)
