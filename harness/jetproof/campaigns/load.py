@@ -85,6 +85,15 @@ class _Worker:
     cpu: float = 0.0
     mib: int = 0
     error: str = ""
+    killed: bool = False
+
+    @property
+    def problem(self) -> str:
+        """Why a worker that has ended was no load; empty if it did its work to the end."""
+        code = self.process.returncode
+        if code != 0 and not self.killed:
+            return f"{self.name} ended early ({self.error or exit_text(code)})"
+        return "" if self.cpu else f"{self.name} did nothing"
 
     async def listen(self) -> None:
         assert self.process.stdout is not None
@@ -167,10 +176,6 @@ class Load:
     async def _end(self, *, wait: bool) -> None:
         """End all workers: by the pipe if there is time, by KILL if there is none."""
         for worker in self._workers:
-            code = worker.process.returncode
-            if code is not None:
-                why = worker.error or exit_text(code)
-                self._failures.append(f"{worker.name} ended early ({why})")
             if worker.process.stdin is not None:
                 worker.process.stdin.close()
         gone = [asyncio.ensure_future(worker.process.wait()) for worker in self._workers]
@@ -181,6 +186,8 @@ class Load:
             for worker in self._workers:
                 # One that has ended is asyncio's to reap: a signal would take that from it.
                 if worker.process.returncode is None:
+                    worker.killed = True
                     with contextlib.suppress(ProcessLookupError):
                         worker.process.kill()
             await asyncio.gather(*gone, *self._listeners, return_exceptions=True)
+        self._failures = [problem for worker in self._workers if (problem := worker.problem)]

@@ -21,6 +21,7 @@ from jetproof.model.verdict import Check, FrameRecord, Verdict
 from jetproof.results.rows import Row, value_text
 from jetproof.sinks.evidence import duration, mismatch_table
 from jetproof.sinks.paint import ORDER, Paint, is_terminal, paint_for
+from jetproof.sinks.record import SCHEMA_SUITE
 from jetproof.sinks.text import fit, pad, visible, visible_payload
 
 DETAILED = 10
@@ -208,7 +209,7 @@ def _frames(a: Side, b: Side, paint: Paint, *, whole: bool) -> Iterator[str]:
     wide = paint.width >= _COLUMNS_FROM
     if wide:
         column = (paint.width - 9) // 2
-        yield f"  {paint.bold('frames')}  {pad(names[0], column - 6)} | {names[1]}"
+        yield f"  {paint.bold('frames')}  {pad(names[0], column - 4)} | {names[1]}"
     else:
         told = paint.dim(f"(- {names[0]}, + {names[1]}, * the first that differs)")
         yield f"  {paint.bold('frames')} {told}"
@@ -216,7 +217,7 @@ def _frames(a: Side, b: Side, paint: Paint, *, whole: bool) -> Iterator[str]:
     step, before = None, -1
     for place in shown:
         if place > before + 1:
-            yield paint.dim(f"      … {_plural(place - before - 1, 'frame')} more")
+            yield paint.dim(f"      … {_plural(place - before - 1, 'equal frame')}")
         before, pair = place, b.pairs[place]
         if pair.step != step:
             step = pair.step
@@ -317,10 +318,13 @@ def end_lines(
         yield f"{paint.style('note', 'yellow')} {visible(str(failure), 2000)}"
     yield paint.dim(f"results: {visible(about.results)}")
     flips = len(soak.flips)
+    schemas = sum(flip.suite == SCHEMA_SUITE for flip in soak.flips)
     style = "alarm" if flips or soak.undecided else "green"
     told = f"{_plural(flips, 'flip')} in {_plural(len(soak.rounds), 'round')} "
     told += f"of {_plural(about.cells, 'cell')}"
     told += f" (load: {_cores(about.load)})" if about.load is not None else ""
+    if schemas:
+        told += f" {paint.dot} {schemas} of the flips in schemas"
     if soak.undecided:
         told += f" {paint.dot} some cells got no verdict"
     if interrupted or len(soak.rounds) < about.rounds:
