@@ -18,12 +18,13 @@ import time
 _REPORT_SECONDS = 0.25
 _CHUNK = b"jetproof" * (128 * 1024)
 _SYNC_MIB = 4
+_MIB_PER_SECOND = 128  # enough to make others wait for the disk, and no more wear than needed
 _LOOPS = 50_000
 
 
-def ended() -> bool:
-    """Whether whoever started this has closed the pipe, or is gone."""
-    return bool(select.select([sys.stdin], [], [], 0)[0])
+def ended(wait: float = 0.0) -> bool:
+    """Whether whoever started this has closed the pipe, or is gone; waits so long for that."""
+    return bool(select.select([sys.stdin], [], [], max(0.0, wait))[0])
 
 
 def report(mib: int, error: str = "") -> None:
@@ -46,10 +47,10 @@ def burn() -> None:
 
 def write(folder: str, most: int) -> None:
     """Write and sync one file over and over. It has no name: it goes with this process."""
-    mib, told = 0, 0.0
+    mib, told, began = 0, 0.0, time.monotonic()
     try:
         with tempfile.TemporaryFile(dir=folder) as stream:
-            while not ended():
+            while not ended(began + mib / _MIB_PER_SECOND - time.monotonic()):
                 for _ in range(_SYNC_MIB):
                     if mib % most == 0:
                         stream.seek(0)
