@@ -16,6 +16,7 @@ LAYERS = [
     {"targets"},
     {"engine"},
     {"results"},
+    {"campaigns"},
     {"sinks"},
     {"cli", "pytest_plugin"},
     {"__main__"},

@@ -26,6 +26,7 @@ COMMANDS = (
     "validate",
     "replay",
     "mutate",
+    "soak",
     "doctor",
     "smoke",
     "gate",

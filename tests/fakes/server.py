@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -37,6 +38,7 @@ from jetproof.wire import (
 
 HOST = "127.0.0.1"
 VERSION = "2.15.1"
+RUN_PREFIX = re.compile(r"jp[0-9a-f]{6}(?=[0-9a-z]{6})")
 NO_RESPONDERS = Headers(status=503)
 TYPE = "io.nats.jetstream.api.v1"
 NOW = "2026-01-01T00:00:00Z"
@@ -260,6 +262,23 @@ class Wrong(Polite):
             self.reply(client, frame, self._headers, self._payload)
         else:
             super().requested(client, frame)
+
+
+class Flaky(Wrong):
+    """Right in the first run that it sees, wrong in the second, right in the third, and so on."""
+
+    def __init__(self) -> None:
+        super().__init__(about=self._second)
+        self._runs: list[str] = []
+
+    def _second(self, frame: Pub) -> bool:
+        """Runs are told apart by the part that the fresh names of their cases share."""
+        found = RUN_PREFIX.search(f"{frame.subject} {frame.reply}")
+        if found is None:
+            return False
+        if found[0] not in self._runs:
+            self._runs.append(found[0])
+        return not frame.subject.startswith("$JS") and self._runs.index(found[0]) % 2 == 1
 
 
 class Slow(Polite):

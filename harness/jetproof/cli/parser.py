@@ -24,6 +24,7 @@ from jetproof.cli import (
     run,
     schema,
     smoke,
+    soak,
     spec_check,
     spec_diff,
     validate,
@@ -76,6 +77,7 @@ def build_parser() -> argparse.ArgumentParser:
         diff,
         replay,
         mutate,
+        soak,
         doctor,
         schema,
     ):

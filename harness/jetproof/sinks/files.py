@@ -26,7 +26,16 @@ from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, RunFinished, RunStarted
 from jetproof.model.verdict import Cell
 from jetproof.results import JOURNALS, RUN_FILE, Run, read_journal, row_key
-from jetproof.results.rows import SCHEMA, Row, cell_row, check_row, clause_row, encode, frame_row
+from jetproof.results.rows import (
+    SCHEMA,
+    Row,
+    cell_row,
+    check_row,
+    clause_row,
+    encode,
+    frame_row,
+    json_default,
+)
 from jetproof.sinks.record import Record
 from jetproof.sinks.targets import target_rows
 
@@ -221,6 +230,14 @@ class RunFolder:
     def _write_document(self) -> None:
         text = json.dumps(self._document, indent=2) + "\n"
         replace_file(self.folder / RUN_FILE, text.encode("ascii"))
+
+
+def write_document(path: Path, document: Mapping[str, object]) -> None:
+    """Put one JSON document into a file; a write that fails raises with phase `write`."""
+    with _writing(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(document, indent=2, default=json_default) + "\n"
+        replace_file(path, text.encode("ascii"))
 
 
 def replace_file(path: Path, data: bytes) -> None:
