@@ -10,7 +10,7 @@ import fnmatch
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from jetproof.errors import JetproofError
@@ -92,6 +92,8 @@ class Item:
     case: Case
     revision: int
     client: PlanClient | None = None
+    asked: bool = False
+    """Whether this very case or revision was asked for: it is played though nobody speaks its form."""
 
     @property
     def law(self) -> str:
@@ -197,6 +199,11 @@ def select(library: Library, selection: Selection, cases: Sequence[Case] | None 
     return Selected(tuple(items), "; ".join(reasons))
 
 
+def named_exactly(selected: Selected) -> Selected:
+    """The same items, each asked for by itself: played whether or not the target speaks their form."""
+    return replace(selected, items=tuple(replace(item, asked=True) for item in selected.items))
+
+
 def make_plan(
     library: Library, selected: Selected, targets: Sequence[PlanTarget], *, skip: frozenset[str]
 ) -> Plan:
@@ -237,6 +244,8 @@ def why_not(library: Library, item: Item, target: PlanTarget) -> str | None:
             f"the reference layer answers for {', '.join(target.speaks)}; "
             f"{case.suite} is judged on releases"
         )
+    if reason := _why_not_spoken(library, item, target):
+        return reason
     for clause in library.clauses_of(case):
         if clause.applies_from is not None and target.version.base < clause.applies_from:
             return (
@@ -264,6 +273,17 @@ def why_not(library: Library, item: Item, target: PlanTarget) -> str | None:
     ):
         return f"{target.fixed}: the case needs accounts of its own"
     return None
+
+
+def _why_not_spoken(library: Library, item: Item, target: PlanTarget) -> str | None:
+    """The proof that a release does not speak the wire form that a case is about.
+
+    A case for a library is about the library; the reference layer answers for what it speaks."""
+    if item.client is not None or item.asked or target.speaks is not None:
+        return None
+    clauses = library.clauses_of(item.case)
+    reasons = (form.why_not(clauses, item.revision, target.version) for form in library.forms)
+    return next(filter(None, reasons), None)
 
 
 def _why_not_client(library: Library, item: Item, client: PlanClient) -> str | None:
@@ -395,5 +415,5 @@ def _by_spec(
                 continue
             law = case.revision if revision is None else revision
             if all(clause.holds_in(law) for clause in library.clauses_of(case)):
-                items.append(Item(case, law))
+                items.append(Item(case, law, asked=revision is not None))
     return items

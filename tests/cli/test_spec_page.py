@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from jetproof.data import fixtures_dir
 from jetproof.load import library as library_module
+from jetproof.load.library import load_library
 from jetproof.load.standing import WORDS
+from jetproof.model.versions import Version
+from jetproof.plan import PlanTarget, Selection, select, why_not
 
 from .conftest import Command
 from .specdemo import PAGE, demo, fences, library_of, played, run_folder
@@ -27,6 +31,7 @@ def commands() -> list[tuple[str, str]]:
 def test_every_example_is_of_a_kind_that_is_checked() -> None:
     assert set(fences()) == {
         "yaml clauses", "yaml reworded", "markdown text", "markdown later", "console",
+        "yaml forms", "text reason",
     }  # fmt: skip
     assert len(commands()) == 3
 
@@ -45,6 +50,16 @@ def test_a_command_prints_what_the_page_says(
     (tmp_path / "later.md").write_text(fences()["markdown later"][0])
     run_folder(tmp_path / "runs" / "all", played())
     assert jetproof(*shlex.split(command)).out == printed
+
+
+def test_the_page_shows_the_table_of_wire_forms_and_a_reason() -> None:
+    table = (fixtures_dir() / "servers" / "forms.yaml").read_text(encoding="utf-8")
+    assert fences()["yaml forms"] == [table[table.index("forms:\n") :]]
+    library = load_library()
+    selected = select(library, Selection(("adr-50/fast-ingest/rev-7",)))
+    target = PlanTarget("2.15.1", Version(2, 15, 1), "embedded")
+    reason = why_not(library, selected.items[0], target)
+    assert fences()["text reason"] == [f"{reason}\n"]
 
 
 def test_the_page_names_the_words_of_the_rule() -> None:

@@ -449,6 +449,7 @@ mutants:
         "suites/deviations.yaml",
         "fixtures/errors.yaml",
         "fixtures/servers/default.conf",
+        "fixtures/servers/forms.yaml",
         "fixtures/servers/speaks.yaml",
         "fixtures/schemas/wire/error-reply.json",
     ],
@@ -458,6 +459,7 @@ def test_the_suite_hash_changes_with_everything_that_can_change_a_verdict(
 ) -> None:
     put(root, "suites/demo/a.yaml", CASE.format(suite="a"))
     put(root, "suites/deviations.yaml", "deviations: []\n")
+    put(root, "fixtures/servers/forms.yaml", "forms: []\n")
     before = load_library(root).suite_hash
     assert load_library(root).suite_hash == before
     path = root / name

@@ -128,6 +128,13 @@ def test_a_release_without_a_verdict_is_no_answer(
     assert f"no answer: {broken} gave no verdict" in done.err
 
 
+def test_a_case_is_looked_at_where_no_release_speaks_its_form(jetproof: Command) -> None:
+    case = "adr-50/fast-ingest/rev-7/start::first-message-gets-a-flow-ack"
+    done = jetproof("bisect", case, "--servers", "latest")
+    assert done.code == 0
+    assert "is known, and there is no other to compare with" in done.out
+
+
 def test_a_case_that_applies_nowhere_is_told(jetproof: Command, case_file: CaseFile) -> None:
     done = jetproof("bisect", case_file(PASSES), "--servers", "2.10.*,2.11.*")
     assert done.code == 2

@@ -77,12 +77,15 @@ def test_an_entry_of_the_ledger_is_about_the_layer_only_if_it_says_so(
     assert entry.covers(CASE, LATEST, "single", provider) is covered
 
 
-@pytest.mark.parametrize("case", [CASE, INGESTS])
-def test_a_case_is_known_on_a_release_and_passes_on_the_layer(
-    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("case", "more", "verdict"),
+    [(CASE, [], "known"), (INGESTS, [], "n/a"), (INGESTS, ["--spec", "adr-50@7"], "known")],
+)
+def test_what_a_release_does_not_have_passes_on_the_layer(
+    case: str, more: list[str], verdict: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     targets = ["--server", "latest", "--server", "reference:latest"]
-    code = main(["run", case, *targets, "--out", str(tmp_path / "run"), "--json"])
+    code = main(["run", case, *more, *targets, "--out", str(tmp_path / "run"), "--json"])
     document = json.loads(capsys.readouterr().out)
     cells = {
         (cell["provider"], cell["verdict"], cell["name"])
@@ -91,9 +94,38 @@ def test_a_case_is_known_on_a_release_and_passes_on_the_layer(
     }
     assert code == 0
     assert cells == {
-        ("embedded", "known", f"{case} @{LATEST} single"),
+        ("embedded", verdict, f"{case} @{LATEST} single"),
         ("reference", "pass", f"{case} @{LATEST} single reference"),
     }
+
+
+@pytest.mark.parametrize(
+    ("asked", "verdicts"),
+    [([], {"n/a"}), (["--spec", "adr-50@7"], {"known", "pass", "position"})],
+)
+def test_a_form_that_no_release_speaks_is_played_on_one_only_when_asked_for(
+    asked: list[str], verdicts: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = "adr-50/fast-ingest/rev-7/gaps"
+    code = main(["run", suite, *asked, "--out", str(tmp_path / "run"), "--json"])
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    seen = {cell["verdict"] for cell in cells if cell["suite"] == suite}
+    assert code == 0
+    assert seen <= verdicts
+    assert ("known" in seen) is ("known" in verdicts)
+
+
+def test_a_clause_of_a_form_that_only_the_layer_speaks_is_covered_by_reference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = str(tmp_path / "run")
+    targets = ["--server", "latest", "--server", "reference:latest"]
+    assert main(["run", INGESTS, *targets, "--out", run]) == 0
+    capsys.readouterr()
+    assert main(["coverage", "--run", run, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["clauses"]
+    states = {row["state"] for row in rows if INGESTS in row["cases"]}
+    assert states == {"reference"}
 
 
 def test_replay_goes_through_the_layer_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,6 +133,13 @@ def test_replay_goes_through_the_layer_too(capsys: pytest.CaptureFixture[str]) -
     document = json.loads(capsys.readouterr().out)
     assert document["cell"]["verdict"] == "pass"
     assert document["cell"]["provider"] == "reference"
+
+
+def test_replay_plays_a_case_whose_form_the_release_does_not_speak(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["replay", INGESTS, "--server", "latest", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cell"]["verdict"] == "known"
 
 
 WRONG = Mutant(

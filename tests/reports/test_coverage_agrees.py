@@ -11,23 +11,30 @@ import pytest
 
 from jetproof.events import CaseFinished
 from jetproof.load.wire_schemas import WireSchemas
+from jetproof.model.verdict import Verdict
 from jetproof.results import read_run
 from jetproof.results.coverage import Coverage, State, clause_rows, coverage
 
-from .samples import every_case, make_clause, played, schema_cell, write_run
+from .samples import every_case, make_cell, make_clause, played, schema_cell, write_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Rows = list[dict[str, Any]]
 TAPPED = b'{"error":{"err_code":10999}}'
-ONLY_REFERENCE, NOBODY = "S-REFERENCE", "S-NOBODY"
+ONLY_REFERENCE, UNSPOKEN, NOBODY = "S-REFERENCE", "S-UNSPOKEN", "S-NOBODY"
 
 
 def on_reference(case: str) -> CaseFinished:
     outcome = played(case, "2.14.0", random.Random(7))
     cell = replace(outcome.cell, provider="reference", target="reference:2.14.0")
     return replace(outcome, cell=replace(cell, clauses=(*cell.clauses, ONLY_REFERENCE)))
+
+
+def not_spoken() -> CaseFinished:
+    """A release that does not speak the wire form that a case is about."""
+    clauses = (ONLY_REFERENCE, UNSPOKEN)
+    return CaseFinished(make_cell("unspoken", "2.14.0", Verdict.NOT_APPLICABLE, clauses=clauses))
 
 
 def by_client(case: str, client: str) -> CaseFinished:
@@ -44,6 +51,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     outcomes = [
         *every_case(1),
+        not_spoken(),
         on_reference("steady"),
         on_reference("repaired"),
         by_client("repaired", "go:lib@1.0.0"),
@@ -92,6 +100,7 @@ def test_clauses(tables: dict[str, Rows], plain: Coverage) -> None:
     assert told == {row["clause"]: tuple(row[name] for name in names) for row in tables["coverage"]}
     states = {one.clause: one.state for one in plain.clauses.values()}
     assert states[ONLY_REFERENCE] is State.REFERENCE
+    assert states[UNSPOKEN] is State.NOT_APPLICABLE
     assert states[NOBODY] is State.UNTESTED
     assert State.JUDGED in states.values()
 

@@ -22,7 +22,7 @@ from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, Notice
 from jetproof.load.library import Library, load_library
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.plan import PlanTarget, Selected, Selection, make_plan, why_not
+from jetproof.plan import PlanTarget, Selected, Selection, make_plan, named_exactly, why_not
 from jetproof.results.rows import SCHEMA, Row, cell_row
 from jetproof.sinks import without_passwords
 from jetproof.sinks.paint import Paint, paint_for
@@ -120,6 +120,7 @@ async def execute(args: argparse.Namespace) -> int:
             phase="plan",
             hint=f"bisect looks at one; these are: {listed}",
         )
+    selected = named_exactly(selected)
     where = await look_at(library, selected, args.servers, args.against)
     stream = sys.stderr if args.json else sys.stdout
     printer = Printer(stream, paint_for(stream), where.targets)

@@ -20,7 +20,7 @@ from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, Notice, RunStarted, TargetFailed, TargetStarted
 from jetproof.load.library import load_library
 from jetproof.model.verdict import Verdict, exit_code
-from jetproof.plan import Selection, client_items, make_plan
+from jetproof.plan import Selection, client_items, make_plan, named_exactly
 from jetproof.results.rows import cell_row, check_row, frame_row
 from jetproof.sinks import FanOut
 from jetproof.sinks.evidence import check_table, duration, explain, headline
@@ -58,6 +58,7 @@ async def execute(
             phase="plan",
             hint=f"replay plays one; these are: {listed}",
         )
+    selected = named_exactly(selected)
     targets = await resolve([server])
     if len(targets) != 1:
         raise JetproofError(

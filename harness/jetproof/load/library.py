@@ -25,15 +25,18 @@ from jetproof.load.scope import Known
 from jetproof.load.servers import ServerHead, read_heads
 from jetproof.load.structure import FileSchema
 from jetproof.load.suite_file import SuiteFile
+from jetproof.load.wire_forms import read_forms
 from jetproof.load.wire_schemas import WireSchemas
 from jetproof.model.case import Case
 from jetproof.model.clause import Clause, Spec
 from jetproof.model.ledger import Deviation
 from jetproof.model.mutant import Mutant
+from jetproof.model.wire_form import WireForm
 
 CATALOGUE = "clauses.yaml"
 LEDGER = "deviations.yaml"
 SPECS = "specs.yaml"
+FORMS = "forms.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ class Library:
     errors: ErrorTable
     configurations: Mapping[str, ServerHead]
     suite_hash: str
+    forms: tuple[WireForm, ...] = ()
 
     def clause(self, name: str) -> Clause:
         """A clause by its id; the error says that there is none."""
@@ -115,6 +119,7 @@ class _Loading:
         errors = ErrorTable.load(fixtures / "errors.yaml", self._name(fixtures / "errors.yaml"))
         configurations = read_heads(fixtures / "servers")
         specs = self._specs()
+        forms = self._forms(specs, schemas)
         known = Known(specs, schemas.names(), errors.codes, configurations)
         cases, whole = self._cases(known)
         for_servers = tuple(case for case in cases if not case.for_client)
@@ -136,6 +141,7 @@ class _Loading:
             errors=errors,
             configurations=configurations,
             suite_hash=self._hash(fixtures),
+            forms=forms,
         )
 
     def _specs(self) -> dict[str, Spec]:
@@ -153,6 +159,14 @@ class _Loading:
         clauses = {name: clause for spec in specs.values() for name, clause in spec.clauses.items()}
         check_catalogues(documents, clauses, self._mistakes)
         return specs
+
+    def _forms(self, specs: Mapping[str, Spec], schemas: WireSchemas) -> tuple[WireForm, ...]:
+        path = self._root / "fixtures" / "servers" / FORMS
+        document = self._document(path) if path.exists() else None
+        if document is None:
+            return ()
+        schema = _schema(self._root, "forms-file")
+        return read_forms(document, schema, specs, schemas.spoken_specs, self._mistakes)
 
     def _folders(self) -> list[Path]:
         """The folders of specifications, in the order in which reports show them."""

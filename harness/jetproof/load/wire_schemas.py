@@ -235,6 +235,11 @@ class WireSchemas:
             return self._known("pub-ack")
         return None
 
+    @property
+    def spoken_specs(self) -> frozenset[str]:
+        """Return the specifications of which the table says what releases speak."""
+        return frozenset(self._speaks)
+
     def spoken_revision(self, spec: str, version: Version | str) -> int | None:
         """Return the revision of a specification that a release speaks; None: it does not."""
         release = (Version.parse(version) if isinstance(version, str) else version).base

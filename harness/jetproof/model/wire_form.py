@@ -1,0 +1,55 @@
+"""Wire forms: parts of a specification that a release speaks by one revision, or not at all.
+
+A release can keep one revision of a text and speak one part of it as another revision has it. Fast
+ingest of ADR-50 is such a part. A case about a revision of the form that a release does not speak
+shows nothing about that release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from jetproof.model.clause import Clause
+from jetproof.model.versions import Version
+
+
+@dataclass(frozen=True, slots=True)
+class WireForm:
+    """A form, the beginning of the ids of its clauses, and who speaks which revision of it.
+
+    `spoken` has the oldest release first. `reference` is the revision of the reference layer."""
+
+    name: str
+    spec: str
+    clauses: str
+    spoken: tuple[tuple[Version, int], ...]
+    reference: int | None = None
+
+    def has(self, clause: Clause) -> bool:
+        """Whether the clause is about this form."""
+        return clause.spec == self.spec and clause.id.startswith(self.clauses)
+
+    def spoken_by(self, version: Version) -> int | None:
+        """The revision of the form that a release speaks; None: the release does not speak it."""
+        spoken = [revision for start, revision in self.spoken if start <= version.base]
+        return spoken[-1] if spoken else None
+
+    def why_not(self, clauses: Iterable[Clause], revision: int, version: Version) -> str | None:
+        """Why a release does not speak what a case with these clauses, of this revision, is about."""
+        own = [clause for clause in clauses if self.has(clause)]
+        if not own:
+            return None
+        name = self.name.replace("-", " ")
+        spoken = self.spoken_by(version)
+        if spoken is None:
+            return f"{version} does not speak {name}: releases do from {self.spoken[0][0]}"
+        if all(clause.holds_in(spoken) for clause in own):
+            return None
+        play = f"play it with --spec {self.spec}@{revision}"
+        if revision == self.reference:
+            play += f" or --server reference:{'latest' if version.is_prerelease else version}"
+        return (
+            f"{version} speaks {name} of revision {spoken}; "
+            f"this case is about revision {revision}: {play}"
+        )
