@@ -1,4 +1,4 @@
-"""The end of a run for people: what needs attention, what is known, the table, one last line."""
+"""The end of a run for people: evidence of what is new, the first screen, one last line."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from jetproof.model.ledger import REFERENCE
-from jetproof.model.verdict import Verdict, exit_code
+from jetproof.model.verdict import Verdict
+from jetproof.results.digest import Digest, digest, digests
 from jetproof.sinks.evidence import duration, explain, headline
+from jetproof.sinks.first_screen import ROWS, first_screen
 from jetproof.sinks.paint import ORDER, Paint
 from jetproof.sinks.record import EXPLAINED, Outcome, Record
 from jetproof.sinks.text import fit, pad, visible, width
 
 _EXPLAINED_MOST = 20
-_LISTED_MOST = 15
 INTERRUPTED = "interrupted"
 """Why a run ended early if a person or a CI system ended it."""
 
@@ -25,7 +25,7 @@ class Front:
 
     resume: str = "jetproof run --resume"
     """What finishes a run that ended early; empty if nothing does."""
-    reasons: int | None = 6
+    reasons: int | None = 2
     """So many reasons why cases do not apply; all of them if None."""
     besides: Callable[[], Iterable[str]] = tuple
     """Lines of its own, above the table."""
@@ -40,25 +40,31 @@ def summary(
     stopped: str = "",
     front: Front | None = None,
 ) -> Iterator[str]:
-    """Every line that is printed when a run is over; the most important one is the last.
+    """Every line that is printed when a run is over; what matters is on its last screen.
 
     `stopped` says why a run ended early, if it was not interrupted from outside.
     """
     front = front or Front()
     outcomes = record.outcomes
     yield from _explanations(record, outcomes, paint, verbose)
-    yield from _listed(outcomes, Verdict.KNOWN, "known deviations", paint, verbose)
-    yield from _listed(outcomes, Verdict.POSITION, "positions", paint, verbose)
-    yield from _not_applicable(outcomes, paint, None if verbose else front.reasons)
+    if verbose:
+        yield from _positions(outcomes, paint)
+        if outcomes:
+            yield ""
+            yield from verdict_table(outcomes, paint)
     besides = list(front.besides())
     if besides:
         yield ""
         yield from (visible(line, 2000) for line in besides)
-    if outcomes:
-        yield ""
-        yield from verdict_table(outcomes, paint)
     yield ""
-    yield from _last_lines(record, paint, results, stopped, front)
+    beneath = list(_beneath(outcomes, paint, None if verbose else front.reasons, results))
+    last = list(_last_lines(record, paint, results, stopped, front, verbose))
+    if outcomes:
+        whole, each = digest(record.cells), digests(record.cells)
+        rows = ROWS - len(beneath) - len(last)
+        yield from first_screen(whole, each, paint, verbose=verbose, rows=rows)
+    yield from beneath
+    yield from last
 
 
 def verdict_table(outcomes: Sequence[Outcome], paint: Paint) -> Iterator[str]:
@@ -106,44 +112,44 @@ def _explanations(
         yield from explain(outcome, clauses, paint, whole=verbose, log=verbose)
 
 
-def _listed(
-    outcomes: Iterable[Outcome], verdict: Verdict, title: str, paint: Paint, verbose: bool
-) -> Iterator[str]:
-    cells = [outcome.cell for outcome in outcomes if outcome.cell.verdict is verdict]
+def _positions(outcomes: Iterable[Outcome], paint: Paint) -> Iterator[str]:
+    """What was done where the text is silent, case by case."""
+    cells = [outcome.cell for outcome in outcomes if outcome.cell.verdict is Verdict.POSITION]
     if not cells:
         return
     yield ""
-    yield paint.bold(f"{title} ({len(cells)})")
-    shown = cells if verbose else cells[:_LISTED_MOST]
-    for cell in shown:
-        yield f"  {paint.symbol(verdict)} {visible(cell.name)}"
+    yield paint.bold(f"positions ({len(cells)})")
+    for cell in cells:
+        yield f"  {paint.symbol(Verdict.POSITION)} {visible(cell.name)}"
         said = [f"{visible(key)}: {visible(text, 200)}" for key, text in cell.position.items()]
-        text = (
-            "; ".join(said) if verdict is Verdict.POSITION and said else visible(cell.reason, 400)
-        )
-        if text:
-            yield f"      {paint.dim(fit(text, paint.width - 6))}"
-    if len(cells) > len(shown):
-        yield paint.dim(f"  and {len(cells) - len(shown)} more: -v shows all")
+        if said:
+            yield f"      {paint.dim(fit('; '.join(said), paint.width - 6))}"
 
 
-def _not_applicable(outcomes: Iterable[Outcome], paint: Paint, most: int | None) -> Iterator[str]:
+def _beneath(
+    outcomes: Sequence[Outcome], paint: Paint, most: int | None, results: str
+) -> Iterator[str]:
+    """Below the known causes: positions as a count, and why cases do not apply."""
+    positions = sum(outcome.cell.verdict is Verdict.POSITION for outcome in outcomes)
+    if positions:
+        command = f"jetproof positions {visible(results)}" if results else "-v lists them"
+        many = f"{positions} position{'' if positions == 1 else 's'}"
+        yield paint.dim(fit(f"  {many} where the text is silent: {command}", paint.width))
     reasons = Counter(
         outcome.cell.reason
         for outcome in outcomes
         if outcome.cell.verdict is Verdict.NOT_APPLICABLE
     )
-    if reasons:
-        yield ""
-        yield paint.bold(f"not applicable ({reasons.total()})")
-        for reason, count in reasons.most_common(most):
-            yield paint.dim(f"  {count:>3} {fit(visible(reason), paint.width - 6)}")
-        if most is not None and len(reasons) > most:
-            yield paint.dim(f"      and {len(reasons) - most} more reasons: -v shows all")
+    for reason, count in reasons.most_common(most):
+        yield paint.dim(fit(f"  {count} n/a: {visible(reason)}", paint.width))
+    if most is not None and len(reasons) > most:
+        left = reasons.total() - sum(count for _, count in reasons.most_common(most))
+        more = f"  {left} n/a for {len(reasons) - most} more reasons: -v shows all"
+        yield paint.dim(more)
 
 
 def _last_lines(
-    record: Record, paint: Paint, results: str, stopped: str, front: Front
+    record: Record, paint: Paint, results: str, stopped: str, front: Front, verbose: bool
 ) -> Iterator[str]:
     counts, finished = record.verdicts, record.finished
     early = finished is None or finished.interrupted
@@ -155,7 +161,7 @@ def _last_lines(
         parts.append(duration(finished.wall_ms))
     if results:
         yield paint.dim(f"results: {visible(results)}")
-    if record.slowest is not None and record.slowest.ms > 0:
+    if verbose and record.slowest is not None and record.slowest.ms > 0:
         slow = record.slowest
         yield paint.dim(f"slowest: {visible(slow.name)} {duration(slow.ms)}")
     if early and not interrupted:
@@ -167,17 +173,22 @@ def _last_lines(
 
 
 def _conclusion(record: Record, interrupted: bool) -> tuple[str, Verdict]:
-    counts = record.verdicts
-    cells, code = sum(counts.values()), exit_code(record.cells)
     if interrupted:
         return f"interrupted after {record.played} of {record.planned} cells", Verdict.ERROR
-    if code == 3:
-        many = counts[Verdict.ERROR]
+    return conclusion(digest(record.cells))
+
+
+def conclusion(whole: Digest) -> tuple[str, Verdict]:
+    """How a run ended, in a few words, and the verdict that looks like it."""
+    if whole.code == 3:
+        many = len(whole.errors)
         return f"no verdict for {many} cell{'' if many == 1 else 's'}", Verdict.ERROR
-    if code == 1:
+    if whole.code == 1:
         return "does not conform", Verdict.FAIL
-    if cells == 0:
+    if not sum(whole.counts.values()):
         return "nothing was played", Verdict.NOT_APPLICABLE
-    if all(outcome.cell.provider == REFERENCE for outcome in record.outcomes):
+    if whole.reference and whole.conforms:
         return "the reference layer does as the text says", Verdict.PASS
-    return "conforms", Verdict.PASS
+    if whole.conforms:
+        return "conforms", Verdict.PASS
+    return ("nothing new", Verdict.KNOWN) if whole.groups else ("nothing failed", Verdict.PASS)
