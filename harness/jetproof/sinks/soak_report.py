@@ -94,7 +94,7 @@ class SoakConsole:
         if isinstance(event, RunStarted):
             self._round, self._played = self._round + 1, 0
             self._began = time.monotonic()
-        elif isinstance(event, CaseFinished):
+        elif isinstance(event, CaseFinished) and event.cell.suite != SCHEMA_SUITE:
             self._played += 1
 
     def tick(self) -> None:
@@ -103,7 +103,7 @@ class SoakConsole:
             return
         self._drawn_at, self._drawn = now, True
         line = (
-            f"round {self._round} of {self.about.rounds}: {self._played} of about "
+            f"round {self._round} of {self.about.rounds}: {self._played} of "
             f"{self.about.cells} cells, {duration((now - self._began) * 1000)}"
         )
         self._write(f"{_ERASE}{self._paint.dim(fit(line, self._paint.columns - 1))}")
