@@ -138,9 +138,28 @@ def every_verdict() -> list[CaseFinished]:
             make_cell("takes-a-position", Verdict.POSITION, position={"limit": "error 10208"}),
         ),
         CaseFinished(
-            make_cell("is-known", Verdict.KNOWN, reason="D-7: says 10175", deviation="D-7")
+            make_cell(
+                "is-known",
+                Verdict.KNOWN,
+                reason="D-7: says 10175",
+                deviation="D-7",
+                kind="bug",
+                severity="protocol",
+                upstream="https://example.com/7",
+            )
         ),
         CaseFinished(make_cell("is-stale", Verdict.STALE, reason="D-8 says that this fails")),
+        CaseFinished(
+            make_cell(
+                "is-unstable",
+                Verdict.UNSTABLE,
+                reason="failed in 1 of 3 plays: step 2: 10175",
+                plays=("fail", "pass", "pass"),
+                never_right=True,
+            ),
+            bad,
+            frames,
+        ),
         CaseFinished(
             make_cell("does-not-apply", Verdict.NOT_APPLICABLE, reason="applies from 2.16", ms=0.0)
         ),

@@ -45,18 +45,22 @@ def block(text: str, name: str) -> str:
 
 
 def test_every_verdict_is_counted_in_a_table_by_suite() -> None:
-    lines = printed(whole_run(*every_verdict())).splitlines()
+    lines = printed(whole_run(*every_verdict()), verbose=True).splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("suite "))
     table = lines[start : start + 4]
     heads = re.findall(r"[a-z/]+", table[0])
-    assert heads == ["suite", "pass", "fail", "stale", "error", "warn", "known", "position", "n/a"]
-    assert table[1].split() == ["adr-50/atomic/commit", "1", "1", "1", "·", "1", "1", "1", "1"]
-    assert table[2].split() == ["adr-50/atomic/restart", "·", "·", "·", "1", "·", "·", "·", "·"]
-    assert table[3].split() == ["total", *["1"] * 8]
+    assert heads == [
+        "suite", "pass", "fail", "stale", "unstable", "error", "warn", "known", "position", "n/a"
+    ]  # fmt: skip
+    commit = ["adr-50/atomic/commit", "1", "1", "1", "1", "·", "1", "1", "1", "1"]
+    assert table[1].split() == commit
+    assert table[2].split() == ["adr-50/atomic/resta…", *"····1····"]
+    assert table[3].split() == ["total", *["1"] * 9]
 
 
 def test_columns_without_a_cell_are_left_out() -> None:
-    text = printed(whole_run(CaseFinished(make_cell("a")), CaseFinished(make_cell("b"))))
+    events = whole_run(CaseFinished(make_cell("a")), CaseFinished(make_cell("b")))
+    text = printed(events, verbose=True)
     assert re.search(r"^suite\s+✓ pass$", text, re.MULTILINE)
 
 
@@ -65,22 +69,25 @@ def test_several_targets_have_rows_of_their_own() -> None:
         whole_run(
             CaseFinished(make_cell("a")),
             CaseFinished(make_cell("a", Verdict.FAIL, target="2.14.6", server="2.14.6")),
-        )
+        ),
+        verbose=True,
     )
+    assert "2.14.6: 1 new failure" in text
+    assert "2.15.1: conforms" in text
     assert "adr-50/atomic/commit @2.14.6" in text
     assert "adr-50/atomic/commit @2.15.1" in text
 
 
 def test_a_failure_shows_clause_expected_actual_frames_and_how_to_replay_it() -> None:
     text = printed(whole_run(*every_verdict()))
-    shown = text[text.rindex("✗ fail     adr-50/atomic/commit::fails") :]
+    shown = text[text.rindex("✗ fail     adr-50/atomic/commit::fails @2.15.1 single  12 ms") :]
     assert "A50-ATOMIC-042 must  A gap in the batch's sequence makes the server reject" in shown
     assert re.search(r"step +what +expected +actual", shown)
     assert re.search(r"^    2 +reply\.error +10176 +10175$", shown, re.MULTILINE)
     assert re.search(r"^    2 +json\.reason +10176 +absent$", shown, re.MULTILINE)
     assert "frames, the last 12 of 20" in shown
     assert "> HPUB  stream.20  reply=_INBOX.1" in shown
-    assert "stream.8 " not in shown
+    assert "stream.8 " not in shown[: shown.index("replay it")]
     assert "{Nats-Batch-Id: b1, Nats-Batch-Sequence: 20}" in shown
     assert "jetproof replay adr-50/atomic/commit::fails --server 2.15.1" in shown
 
@@ -99,19 +106,73 @@ def test_an_error_shows_the_end_of_the_server_log() -> None:
     assert "[FTL] out of luck" in shown
 
 
-def test_known_deviations_positions_and_what_does_not_apply_are_listed_briefly() -> None:
-    text = printed(whole_run(*every_verdict()))
-    assert "known deviations (1)\n  ≈ adr-50/atomic/commit::is-known" in text
-    assert "D-7: says 10175" in text
-    assert "positions (1)\n  ◆ adr-50/atomic/commit::takes-a-position" in text
-    assert "limit: error 10208" in text
-    assert "not applicable (1)\n    1 applies from 2.16" in text
+def test_the_first_screen_says_what_is_new_what_is_known_and_where_the_rest_is() -> None:
+    text = printed(whole_run(*every_verdict()), results="out/r1")
+    screen = text[text.index("‼ 2.15.1: ") :].splitlines()
+    assert screen[0] == (
+        "‼ 2.15.1: no verdict for 1 cell, 1 new failure, 1 cell not as the ledger says, 1 unstable; "
+        "1 known bug"
+    )
+    assert [line.split()[1] for line in screen[1:5]] == ["unstable", "fail", "stale", "error"]
+    assert screen[5] == "  protocol 1 says 10175"
+    assert screen[6] == "  1 position where the text is silent: jetproof positions out/r1"
+    assert screen[7] == "  1 n/a: applies from 2.16"
+    assert screen[8] == "results: out/r1"
+    assert len(screen) == 10
+
+
+def test_everything_that_matters_fits_on_80x24() -> None:
+    severities = ["loss", "crash", *["protocol"] * 50, *["cosmetic"] * 9]
+    known = [
+        CaseFinished(
+            make_cell(
+                f"k{n}", Verdict.KNOWN, reason=f"d-{n}: {'Long words. ' * 20}", deviation=f"d-{n}",
+                kind="bug", severity=severity,
+            )
+        )
+        for n, severity in enumerate(severities)
+    ]  # fmt: skip
+    reasons = [
+        CaseFinished(make_cell(f"n{n}", Verdict.NOT_APPLICABLE, reason=f"reason {n}"))
+        for n in range(9)
+    ]
+    stream = io.StringIO()
+    events = whole_run(*known, *reasons)
+    play(Console(stream, paint=Paint(width=80), live=False, results="out/r1"), events)
+    lines = stream.getvalue().splitlines()
+    screen = lines[lines.index("≈ 2.15.1: nothing new; 61 known bugs (1 loss, 1 crash)") :]
+    assert len(screen) <= 23
+    assert max(map(len, screen)) <= 80
+    assert [line.split()[0] for line in screen[1:4]] == ["loss", "crash", "protocol"]
+    assert re.search(
+        r"and \d+ more known causes \(\d+ protocol, 9 cosmetic\): -v lists", screen[-6]
+    )
+
+
+def test_conforms_is_printed_only_where_no_known_bug_applies() -> None:
+    def last(kind: str | None) -> str:
+        cell = make_cell("k", Verdict.KNOWN, deviation="d", kind=kind, severity="protocol")
+        return printed(whole_run(CaseFinished(make_cell("p")), CaseFinished(cell)))
+
+    assert "2.15.1: conforms; 1 where the text is behind" in last("text-behind")
+    assert "2.15.1: conforms; 1 feature not implemented" in last("not-implemented")
+    assert "2.15.1: conforms; 1 other reading of the text" in last("reading")
+    assert "conforms" not in last("bug")
+    assert "conforms" not in last(None)  # a run of an older version
+
+
+def test_an_unstable_cell_is_shown_with_all_its_plays() -> None:
+    frames = tuple(make_frame(number) for number in range(1, 21))
+    cell = make_cell("u", Verdict.UNSTABLE, reason="failed in 1 of 3 plays: late", plays=("fail",))
+    text = printed(whole_run(CaseFinished(cell, (make_check(),), frames)))
+    assert "frames, all 20" in text
+    assert text.splitlines()[-1].startswith("✓ conforms · 1 unstable")
 
 
 @pytest.mark.parametrize(
     ("verdicts", "last"),
     [
-        ([Verdict.PASS, Verdict.KNOWN, Verdict.WARN, Verdict.POSITION], "✓ conforms · 1 pass"),
+        ([Verdict.PASS, Verdict.WARN, Verdict.POSITION], "✓ conforms · 1 pass"),
         ([Verdict.PASS, Verdict.FAIL], "✗ does not conform · 1 pass · 1 fail"),
         ([Verdict.STALE], "✗ does not conform · 1 stale"),
         ([Verdict.FAIL, Verdict.ERROR], "‼ no verdict for 1 cell · 1 fail · 1 error"),
@@ -185,7 +246,7 @@ def test_many_failures_are_explained_up_to_a_limit_and_all_are_named() -> None:
 def test_verbose_shows_every_cell_and_whole_transcripts() -> None:
     text = printed(whole_run(*every_verdict()), verbose=True)
     assert "✓ pass     adr-50/atomic/commit::passes @2.15.1 single" in text
-    assert "2.15.1 embedded single (default) is ready after 31 ms: 8 cases" in text
+    assert "2.15.1 embedded single (default) is ready after 31 ms: 9 cases" in text
     assert "frames, all 20" in text
 
 

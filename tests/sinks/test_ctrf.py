@@ -91,8 +91,8 @@ def test_the_counts_agree_with_the_tests(tmp_path: Path) -> None:
     counts = Counter(test["status"] for test in tests)
     names = ("passed", "failed", "skipped", "pending", "other")
     assert {name: summary[name] for name in names} == {name: counts[name] for name in names}
-    assert [summary[name] for name in names] == [3, 2, 2, 0, 1]
-    assert summary["tests"] == len(tests) == 8
+    assert [summary[name] for name in names] == [3, 3, 2, 0, 1]
+    assert summary["tests"] == len(tests) == 9
     assert summary["suites"] == 2
     assert results["extra"]["verdicts"] == {verdict.value: 1 for verdict in Verdict}
 
@@ -121,6 +121,9 @@ def test_a_test_has_its_name_suite_clauses_and_axes(tmp_path: Path) -> None:
         "clauses": ["A50-ATOMIC-042"],
         "replay": "jetproof replay adr-50/atomic/commit::is-known --server 2.15.1",
         "deviation": "D-7",
+        "kind": "bug",
+        "severity": "protocol",
+        "upstream": "https://example.com/7",
     }
     assert "filePath" not in find(results, "passes")
 
@@ -155,9 +158,13 @@ def test_the_run_is_described(tmp_path: Path) -> None:
         "exit_code": 3,
         "partial": "one suite",
         "interrupted": False,
-        "planned": 8,
-        "played": 8,
+        "planned": 9,
+        "played": 9,
     }
+    found = results["extra"]["digest"]
+    assert found["unstable"] == ["adr-50/atomic/commit::is-unstable @2.15.1 single"]
+    assert [group["id"] for group in found["groups"]] == ["D-7"]
+    assert found["targets"][0]["verdict"].startswith("2.15.1: no verdict for 1 cell, 1 new failure")
     environment = results["environment"]
     assert (environment["appName"], environment["appVersion"]) == ("nats-server", "2.15.1")
     assert environment["testEnvironment"] == "embedded"
@@ -171,7 +178,7 @@ def test_a_flaky_verdict_is_marked_and_counted(
     monkeypatch.setitem(REPORTED, Verdict.WARN, Reported(Status.FAILED, shown=True, flaky=True))
     results = written(tmp_path, *every_verdict())
     assert find(results, "warns")["flaky"] is True
-    assert (results["summary"]["flaky"], results["summary"]["failed"]) == (1, 3)
+    assert (results["summary"]["flaky"], results["summary"]["failed"]) == (1, 4)
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))

@@ -63,9 +63,9 @@ def test_the_document_tells_who_what_and_how_it_ended(tmp_path: Path) -> None:
     assert run["run"] == "r1"
     assert run["request"] == {"patterns": ["adr-50"]}
     assert run["verdicts"] == dict.fromkeys(
-        ["pass", "fail", "warn", "position", "known", "stale", "n/a", "error"], 1
+        ["pass", "fail", "warn", "position", "known", "stale", "unstable", "n/a", "error"], 1
     )
-    assert run["cells"] == 8
+    assert run["cells"] == 9
     assert run["finished_at"] is not None
     assert run["interrupted"] is False
     target = run["targets"][0]  # type: ignore[index]

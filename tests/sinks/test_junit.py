@@ -32,7 +32,7 @@ def test_a_suite_is_a_testsuite_with_its_counts(tmp_path: Path) -> None:
     suites = {suite.attrib["name"]: suite.attrib for suite in root.iter("testsuite")}
     commit, restart = suites["adr-50/atomic/commit"], suites["adr-50/atomic/restart"]
     counts = ("tests", "failures", "errors", "skipped")
-    assert [commit[name] for name in counts] == ["7", "2", "0", "2"]
+    assert [commit[name] for name in counts] == ["8", "3", "0", "2"]
     assert [restart[name] for name in counts] == ["1", "0", "1", "0"]
 
 
@@ -111,3 +111,21 @@ def test_a_place_that_cannot_be_written_is_found_before_anything_starts(tmp_path
 def test_no_half_file_is_left_beside_it(tmp_path: Path) -> None:
     written(tmp_path, *every_verdict())
     assert [path.name for path in tmp_path.iterdir()] == ["junit.xml"]
+
+
+def test_a_first_suite_without_tests_holds_the_first_screen(tmp_path: Path) -> None:
+    first, *others = written(tmp_path, *every_verdict()).iter("testsuite")
+    assert (first.attrib["name"], first.attrib["tests"]) == ("jetproof", "0")
+    lines = [one.attrib["value"] for one in first.iter("property")]
+    assert lines[0].startswith("2.15.1: no verdict for 1 cell, 1 new failure")
+    assert "says 10175" in (first.findtext("system-out") or "")
+    assert all(suite.attrib["name"] != "jetproof" for suite in others)
+
+
+def test_an_unstable_cell_is_a_failure_only_if_it_fails_the_run(tmp_path: Path) -> None:
+    for never_right, failures in ((True, "1"), (False, "0")):
+        cell = make_cell("u", Verdict.UNSTABLE, never_right=never_right, plays=("fail", "pass"))
+        _, suite = written(tmp_path, CaseFinished(cell)).iter("testsuite")
+        assert suite.attrib["failures"] == failures
+        plays = [one.attrib for one in suite.iter("property") if one.attrib["name"] == "plays"]
+        assert plays == [{"name": "plays", "value": "fail, pass"}]

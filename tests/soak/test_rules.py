@@ -122,6 +122,13 @@ def test_a_cell_that_is_missing_in_a_round_flips(soaked: Any, missing: int) -> N
     assert [number for number, seen in enumerate(flip.seen, 1) if seen is None] == [missing]
 
 
+def test_a_message_that_came_in_some_rounds_only_is_no_flip_of_its_schema(soaked: Any) -> None:
+    seen = [CaseFinished(cell(suite=SCHEMAS))]
+    assert soaked(seen, [], seen).flips == []
+    wrong = [CaseFinished(cell(Verdict.FAIL, SCHEMAS))]
+    assert len(soaked(seen, [], wrong).flips) == 1
+
+
 def test_the_same_verdict_by_other_checks_drifts(soaked: Any) -> None:
     def failed(path: str) -> CaseFinished:
         return CaseFinished(cell(Verdict.FAIL), [Check("1", "reply", path, False, "1", "2")])

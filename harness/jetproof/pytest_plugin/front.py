@@ -37,8 +37,10 @@ from jetproof.pytest_plugin.items import (
 )
 from jetproof.pytest_plugin.player import Player
 from jetproof.pytest_plugin.shelf import Shelf
+from jetproof.results.digest import digest, digests
 from jetproof.sinks.evidence import explain
 from jetproof.sinks.files import RunFolder
+from jetproof.sinks.first_screen import first_screen
 from jetproof.sinks.paint import Paint
 from jetproof.sinks.record import LAST_FRAMES, Outcome
 from jetproof.sinks.summary import verdict_table
@@ -302,8 +304,12 @@ class Front:
             for outcome in broken:
                 lines += [*explain(outcome, {}, paint), ""]
             lines += ["the session fails: what a server sends does not fit a schema", ""]
-        if self._outcomes and self._config.get_verbosity() >= 0:
-            lines += verdict_table(self._outcomes, paint)
+        verbosity = self._config.get_verbosity()
+        if self._outcomes and verbosity > 0:
+            lines += [*verdict_table(self._outcomes, paint), ""]
+        if self._outcomes and verbosity >= 0:
+            cells = [outcome.cell for outcome in self._outcomes]
+            lines += first_screen(digest(cells), digests(cells), paint, verbose=verbosity > 0)
         if self._player is not None:
             lines += [visible(text) for text in self._player.notices]
             lines += [visible_lines(str(error)) for error in self._player.failures]

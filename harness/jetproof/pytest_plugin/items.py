@@ -112,7 +112,12 @@ class CaseItem(pytest.Item):
             ("clauses", " ".join(cell.clauses)),
         ]
         if cell.deviation:
-            self.user_properties.append(("deviation", cell.deviation))
+            facts = ("deviation", "kind", "severity", "upstream")
+            self.user_properties += [
+                (name, visible(value)) for name in facts if (value := getattr(cell, name))
+            ]
+        if cell.plays:
+            self.user_properties.append(("plays", ", ".join(cell.plays)))
         for name, text in cell.position.items():
             self.user_properties.append(
                 (f"position:{visible(name)}", visible(text, _REASON_CHARACTERS))
@@ -151,6 +156,10 @@ class CaseItem(pytest.Item):
                 raise NotConforming(reason)  # with --runxfail
             case Verdict.FAIL | Verdict.STALE:
                 raise NotConforming(reason)
+            case Verdict.UNSTABLE if self.cell.fails:
+                raise NotConforming(reason)
+            case Verdict.UNSTABLE:
+                self.warn(JetproofWarning(f"unstable: {reason}"))
             case Verdict.WARN:
                 self.warn(JetproofWarning(f"{' '.join(self.case.clauses)}: {reason}"))
             case _:

@@ -88,8 +88,6 @@ class Digest:
     def document(self) -> dict[str, object]:
         """The digest for `--json` and for reports of other tools."""
         return {
-            "subject": self.subject,
-            "verdict": self.verdict_line,
             "conforms": self.conforms,
             "new": [cell.name for cell in self.new],
             "unstable": [cell.name for cell in self.unstable],
@@ -144,7 +142,7 @@ def digest(cells: Iterable[Cell], subject: str = "") -> Digest:
         errors=_with(rows, Verdict.ERROR),
         groups=_groups(rows),
         counts=Counter(cell.verdict for cell in rows),
-        servers=_releases(cell.server for cell in rows),
+        servers=releases(cell.server for cell in rows),
         reference=bool(rows) and all(cell.provider == REFERENCE for cell in rows),
     )
 
@@ -155,6 +153,15 @@ def digests(cells: Iterable[Cell]) -> tuple[Digest, ...]:
     for cell in cells:
         by_subject.setdefault(subject_of(cell), []).append(cell)
     return tuple(digest(rows, subject) for subject, rows in by_subject.items())
+
+
+def digest_document(cells: Sequence[Cell]) -> dict[str, object]:
+    """The digest of a run for `--json` documents and report files: all targets, then each."""
+    lines = [
+        {"subject": one.subject, "verdict": one.verdict_line, "conforms": one.conforms}
+        for one in digests(cells)
+    ]
+    return {**digest(cells).document(), "targets": lines}
 
 
 def subject_of(cell: Cell) -> str:
@@ -201,7 +208,7 @@ def _groups(cells: Iterable[Cell]) -> tuple[Group, ...]:
             headline=headline(rows[0].reason),
             upstream=rows[0].upstream,
             cells=len(rows),
-            servers=_releases(cell.server for cell in rows),
+            servers=releases(cell.server for cell in rows),
             client=library,
         )
         for (library, name), rows in members.items()
@@ -213,7 +220,8 @@ def _with(cells: Iterable[Cell], *verdicts: Verdict) -> tuple[Cell, ...]:
     return tuple(cell for cell in cells if cell.verdict in verdicts)
 
 
-def _releases(versions: Iterable[str]) -> tuple[str, ...]:
+def releases(versions: Iterable[str]) -> tuple[str, ...]:
+    """Versions in the order in which releases follow each other, each once."""
     return tuple(sorted(set(versions), key=_release_key))
 
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 from jetproof import __version__
 from jetproof.model.verdict import Cell
+from jetproof.results.digest import digest_document
 from jetproof.results.rows import Row
 from jetproof.sinks.record import Outcome, Record
 from jetproof.sinks.report_file import Facts, ReportFile, Status, body, reported, short_reason
@@ -61,6 +62,7 @@ def ctrf_document(record: Record, facts: Facts) -> Row:
 def results_extra(record: Record) -> Row:
     """What the run as a whole says beyond CTRF's own fields."""
     return {
+        "digest": _shown(digest_document(record.cells)),
         "verdicts": {verdict.value: count for verdict, count in record.verdicts.items()},
         "notices": [visible(text, 1000) for text in record.notices],
     }
@@ -128,6 +130,10 @@ def _test_extra(cell: Cell) -> Row:
         "spec": f"{cell.spec}@{cell.spec_revision}",
         "replay": cell.replay,
         "deviation": cell.deviation,
+        "kind": cell.kind,
+        "severity": cell.severity,
+        "upstream": cell.upstream,
+        "plays": ", ".join(cell.plays),
     }
     extra: Row = {name: visible(value) for name, value in facts.items() if value}
     extra["clauses"] = [visible(clause) for clause in cell.clauses]
@@ -150,6 +156,15 @@ def _environment(record: Record) -> Row:
 def _joined(values: Iterable[object]) -> str:
     """Each value once, in the order given."""
     return ", ".join(visible(text) for text in dict.fromkeys(map(str, values)) if text)
+
+
+def _shown(value: object) -> object:
+    """The same document with every text as it may be shown."""
+    if isinstance(value, str):
+        return visible(value, 1000)
+    if isinstance(value, dict):
+        return {key: _shown(item) for key, item in value.items()}
+    return [_shown(item) for item in value] if isinstance(value, list) else value
 
 
 def _milliseconds(moment: datetime) -> int:

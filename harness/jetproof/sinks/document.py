@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from jetproof.events import Event
 from jetproof.model.verdict import Cell, exit_code
+from jetproof.results.digest import digest_document
 from jetproof.results.rows import SCHEMA, Row, cell_row, value_text
 from jetproof.sinks.record import EXPLAINED, Outcome, Record
 from jetproof.sinks.targets import target_rows
@@ -38,6 +39,7 @@ class Document:
             "run": started.run if started else None,
             "started_at": started.started_at if started else None,
             "targets": target_rows(record, started.targets if started else ()),
+            "digest": digest_document(record.cells),
             "verdicts": {verdict.value: count for verdict, count in record.verdicts.items()},
             "cells": [
                 _cell(started.run if started else "", row) | (more(row.cell) if more else {})

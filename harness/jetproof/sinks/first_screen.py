@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.results.digest import Digest, Group, span
+from jetproof.results.digest import Digest, Group, releases, span
 from jetproof.sinks.paint import Paint
 from jetproof.sinks.text import fit, pad, visible
 
@@ -21,6 +21,8 @@ _AROUND = 2
 _LEAST_GROUPS = 3
 _TARGETS_MOST = 8
 _CELLS_MOST = 6
+_SHARED_REASON = 5
+"""So many cases with one reason are one line."""
 _SEVERITY_WIDTH = 8
 
 
@@ -34,8 +36,8 @@ def first_screen(
 ) -> Iterator[str]:
     """`whole` is about all targets together, `each` about one each."""
     lines = list(_verdicts(each or (whole,), paint, verbose))
-    for digest_cells in (whole.new, whole.unstable, whole.errors):
-        lines += _cells(digest_cells, paint, verbose)
+    for digest_cells in (whole.unstable, whole.new, whole.errors):
+        lines += _cells(digest_cells, whole.servers, paint, verbose)
     yield from lines
     room = max(_LEAST_GROUPS, rows - _AROUND - len(lines))
     yield from group_lines(whole, paint, most=None if verbose else room, verbose=verbose)
@@ -80,17 +82,38 @@ def _notable(each: Sequence[Digest]) -> Sequence[Digest]:
     return [*new[:_TARGETS_MOST], *rest[max(0, len(rest) - max(0, _TARGETS_MOST - len(new))) :]]
 
 
-def _cells(cells: Sequence[Cell], paint: Paint, verbose: bool) -> Iterator[str]:
-    shown = cells if verbose else cells[:_CELLS_MOST]
-    for cell in shown:
+def _cells(
+    cells: Sequence[Cell], played: Sequence[str], paint: Paint, verbose: bool
+) -> Iterator[str]:
+    """One line per case and reason; many cells with one reason are one line."""
+    alike: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in cells:
+        place = cell.case, cell.topology, cell.client or "", cell.provider
+        alike.setdefault((cell.verdict.value, cell.reason, *place), []).append(cell)
+    causes: dict[tuple[str, ...], list[list[Cell]]] = {}
+    for key, members in alike.items():
+        causes.setdefault(key[:2], []).append(members)
+    rows = [
+        row
+        for groups in causes.values()
+        for row in (groups if len(groups) < _SHARED_REASON else [[c for g in groups for c in g]])
+    ]
+    shown = rows if verbose else rows[:_CELLS_MOST]
+    for members in shown:
+        cell = members[0]
         label = pad(cell.verdict.value, _SEVERITY_WIDTH)
-        text = f"{visible(cell.name)}: {visible(cell.reason, 400)}"
+        where = span(releases(one.server for one in members), played)
+        if len({one.case for one in members}) > 1:
+            name = f"{len(members)} cells"
+        else:
+            name = visible(cell.name if len(members) == 1 else cell.case)
+        many = f" ({where})" if where and len(members) > 1 else ""
+        text = f"{name}{many}: {visible(cell.reason, 400)}"
         room = paint.width - 5 - _SEVERITY_WIDTH
         symbol = paint.symbol(cell.verdict)
         yield f"  {symbol} {paint.verdict(cell.verdict, label)} {fit(text, room)}"
-    if len(cells) > len(shown):
-        more = len(cells) - len(shown)
-        yield paint.dim(f"    and {more} more {cells[0].verdict.value}: explained above")
+    if len(rows) > len(shown):
+        yield paint.dim(f"    and {len(rows) - len(shown)} more: explained above")
 
 
 def _group(group: Group, whole: Digest, paint: Paint, digits: int, verbose: bool) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """JUnit XML, in the dialect that pytest writes and CI systems read.
 
-fail and stale are failures, error is an error; known and n/a are skipped, with their reason; warn
-and position pass, and say what was seen. The file appears when the run is over, or interrupted,
+fail and stale are failures, and so is an unstable cell that fails the run; error is an error; known
+and n/a are skipped, with their reason; warn and position pass, with what was seen. A first suite
+without tests holds the first screen of the run. The file appears when the run is over, or interrupted,
 and then as a whole.
 """
 
@@ -11,9 +12,12 @@ from collections import defaultdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from jetproof.results.digest import digest, digests
+from jetproof.sinks.first_screen import first_screen
+from jetproof.sinks.paint import Paint
 from jetproof.sinks.record import Outcome, Record
 from jetproof.sinks.report_file import Facts, ReportFile, Status, body, reported, short_reason
-from jetproof.sinks.text import visible
+from jetproof.sinks.text import visible, visible_lines
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -53,9 +57,27 @@ def junit_xml(record: Record) -> bytes:
         )
         for outcome in outcomes:
             _testcase(suite, outcome)
+    if record.cells:
+        _first_screen(root, record)
     indent(root)
     data: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return data + b"\n"
+
+
+def _first_screen(root: Element, record: Record) -> None:
+    """The run in its own words, as a first suite without tests: viewers show its output."""
+    from xml.etree.ElementTree import Element, SubElement
+
+    suite = Element(
+        "testsuite", name="jetproof", errors="0", failures="0", skipped="0", tests="0", time="0.000"
+    )
+    properties = SubElement(suite, "properties")
+    for one in digests(record.cells):
+        SubElement(properties, "property", name="verdict", value=visible(one.verdict_line, 2000))
+    whole = digest(record.cells)
+    lines = first_screen(whole, digests(record.cells), Paint(width=120), verbose=True)
+    SubElement(suite, "system-out").text = visible_lines("\n".join(lines))
+    root.insert(0, suite)
 
 
 def _testcase(suite: Element, outcome: Outcome) -> None:
@@ -77,6 +99,11 @@ def _testcase(suite: Element, outcome: Outcome) -> None:
         "provider": cell.provider,
         "topology": cell.topology,
         "spec": f"{cell.spec}@{cell.spec_revision}",
+        "deviation": cell.deviation or "",
+        "kind": cell.kind or "",
+        "severity": cell.severity or "",
+        "upstream": cell.upstream or "",
+        "plays": ", ".join(cell.plays),
         "replay": cell.replay,
     }
     for name, value in facts.items():

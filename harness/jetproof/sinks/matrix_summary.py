@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from jetproof.model.verdict import Verdict, exit_code
+from jetproof.model.verdict import Verdict
+from jetproof.results.digest import digest, digests
 from jetproof.sinks.evidence import duration, explain, headline
+from jetproof.sinks.first_screen import first_screen
 from jetproof.sinks.paint import ORDER, Paint
 from jetproof.sinks.record import EXPLAINED, Outcome, Record
 from jetproof.sinks.releases import Board, spans
-from jetproof.sinks.summary import INTERRUPTED
+from jetproof.sinks.summary import INTERRUPTED, conclusion
 from jetproof.sinks.text import fit, pad, visible, width
 
 _EXPLAINED_MOST = 20
-_LISTED_MOST = 20
 _SHARED_REASON = 5
 """So many cells without a verdict for one reason are told as one."""
 
-_RANK = {Verdict.WARN: 0, Verdict.ERROR: 1, Verdict.STALE: 2, Verdict.FAIL: 3}
+_RANK = {verdict: number for number, verdict in enumerate(reversed(EXPLAINED))}
 
 
 def matrix_summary(
@@ -37,11 +38,13 @@ def matrix_summary(
     """Every line that is printed when a matrix is over; the most important one is the last."""
     outcomes, order = record.outcomes, list(board.releases)
     yield from _explanations(record, outcomes, order, paint, verbose)
-    yield from _known(outcomes, order, paint, verbose)
-    yield from _positions(outcomes, paint)
     yield ""
     yield from release_table(board, paint)
     yield ""
+    if outcomes:
+        whole, each = digest(record.cells, "all releases"), digests(record.cells)
+        yield from first_screen(whole, each, paint, verbose=verbose)
+        yield from _positions(outcomes, paint, results)
     yield from _last_lines(record, board, paint, results, stopped)
 
 
@@ -131,38 +134,16 @@ def _place(outcome: Outcome, order: Sequence[str]) -> int:
     return order.index(target) if target in order else -1
 
 
-def _known(
-    outcomes: Sequence[Outcome], order: Sequence[str], paint: Paint, verbose: bool
-) -> Iterator[str]:
-    entries: dict[str, list[Outcome]] = defaultdict(list)
-    for row in outcomes:
-        if row.cell.verdict is Verdict.KNOWN:
-            entries[row.cell.deviation or row.cell.case].append(row)
-    if not entries:
-        return
-    cells = sum(map(len, entries.values()))
-    yield ""
-    yield paint.bold(
-        f"known deviations ({len(entries)}, in {cells} cell{'' if cells == 1 else 's'})"
-    )
-    shown = sorted(entries.items())[: None if verbose else _LISTED_MOST]
-    for name, rows in shown:
-        where = visible(spans((row.cell.target for row in rows), order))
-        text = fit(f"{visible(name)}: {where}", paint.width - 4)
-        yield f"  {paint.symbol(Verdict.KNOWN)} {text}"
-    if len(entries) > len(shown):
-        yield paint.dim(f"  and {len(entries) - len(shown)} more: -v shows all")
-
-
-def _positions(outcomes: Sequence[Outcome], paint: Paint) -> Iterator[str]:
+def _positions(outcomes: Sequence[Outcome], paint: Paint, results: str) -> Iterator[str]:
     said: dict[tuple[str, str], set[str]] = defaultdict(set)
     for row in outcomes:
         if row.cell.verdict is Verdict.POSITION:
             said[row.cell.case, row.cell.topology].add(str(sorted(row.cell.position.items())))
     if said:
         moved = sum(len(positions) > 1 for positions in said.values())
-        yield ""
-        yield paint.bold(f"positions of {len(said)} cases, {moved} of them not alike everywhere")
+        command = f": jetproof positions {visible(results)}" if results else ""
+        words = f"  {len(said)} positions, {moved} of them differ between releases{command}"
+        yield paint.dim(fit(words, paint.width))
 
 
 def _last_lines(
@@ -186,18 +167,9 @@ def _last_lines(
 
 
 def _conclusion(record: Record, board: Board, interrupted: bool) -> tuple[str, Verdict]:
-    counts = record.verdicts
     if interrupted:
         return (
             f"interrupted after {record.played} of {record.planned} cells, "
             f"{board.done} of {len(board.releases)} releases"
         ), Verdict.ERROR
-    code = exit_code(record.cells)
-    if code == 3:
-        many = counts[Verdict.ERROR]
-        return f"no verdict for {many} cell{'' if many == 1 else 's'}", Verdict.ERROR
-    if code == 1:
-        return "does not conform", Verdict.FAIL
-    if not sum(counts.values()):
-        return "nothing was played", Verdict.NOT_APPLICABLE
-    return "conforms", Verdict.PASS
+    return conclusion(digest(record.cells))

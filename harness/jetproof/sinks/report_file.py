@@ -48,6 +48,7 @@ REPORTED = {
     Verdict.POSITION: Reported(Status.PASSED, shown=True),
     Verdict.FAIL: Reported(Status.FAILED, shown=True),
     Verdict.STALE: Reported(Status.FAILED, shown=True),
+    Verdict.UNSTABLE: Reported(Status.PASSED, shown=True, flaky=True),
     Verdict.ERROR: Reported(Status.ERROR, shown=True),
     Verdict.KNOWN: Reported(Status.SKIPPED, kind="known deviation"),
     Verdict.NOT_APPLICABLE: Reported(Status.SKIPPED, kind="not applicable"),
@@ -55,7 +56,9 @@ REPORTED = {
 
 
 def reported(cell: Cell) -> Reported:
-    """How this cell appears in a report file."""
+    """How this cell appears in a report file. An unstable cell that fails the run is a failure."""
+    if cell.verdict is Verdict.UNSTABLE and cell.fails:
+        return REPORTED[Verdict.FAIL]
     return REPORTED[cell.verdict]
 
 

@@ -187,8 +187,6 @@ def flip_lines(detail: Detail, paint: Paint, *, whole: bool = False) -> Iterator
     yield f"  {_seen(flip.seen, paint)}"
     for side in detail.sides:
         told = _outcome(side.outcome, paint)
-        if side.outcome is None and flip.suite == SCHEMA_SUITE:
-            told += " (no message of this kind came)"
         yield f"  {_rounds(side)}: {told}"
         if side.cell is not None and side.cell.verdict is Verdict.ERROR:
             yield f"      {fit(visible(side.cell.reason, 400), paint.width - 6)}"
