@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
+import struct
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 
@@ -402,3 +405,43 @@ def test_a_server_that_ignores_the_limit_of_a_subscription(fake_server: FakeServ
         assert seen.count("MSG") == 5
 
     run(scenario())
+
+
+def test_the_last_error_is_read_although_the_connection_broke_while_we_sent() -> None:
+    """A server that refuses a message and closes has not read the rest of it: that is a reset."""
+    listener = socket.create_server((HOST, 0))
+    reset = threading.Event()
+
+    def serve() -> None:
+        peer, _ = listener.accept()
+        peer.sendall(INFO)
+        heard = b""
+        while b"PING\r\n" not in heard:
+            heard += peer.recv(4096)
+        peer.sendall(b"PONG\r\n")
+        while b"PUB" not in heard:
+            heard += peer.recv(4096)
+        peer.sendall(b"-ERR 'Maximum Payload Violation'\r\n")
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        peer.close()
+        reset.set()
+
+    async def scenario() -> None:
+        connection = await Connection.open(HOST, listener.getsockname()[1])
+        connection.publish("a", b"x")
+        await connection.drain()
+        assert reset.wait(10)  # without a turn of the loop: nothing is read meanwhile
+        connection.publish("a", b"y")
+        await connection.drain()
+        while not connection.closed:
+            await asyncio.sleep(0.01)
+        assert connection.errors == ["Maximum Payload Violation"]
+        assert "the connection broke" in (connection.close_reason or "")
+
+    server = threading.Thread(target=serve)
+    server.start()
+    try:
+        run(scenario())
+    finally:
+        listener.close()
+        server.join(10)

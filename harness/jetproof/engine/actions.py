@@ -7,7 +7,7 @@ import time
 
 from jetproof.engine.nodes import LEADER_WITHIN, kind_of, leader_of, node_of
 from jetproof.engine.play import Play
-from jetproof.engine.setup import connect
+from jetproof.engine.setup import connect, reached_again
 from jetproof.errors import JetproofError
 from jetproof.model.case import Action
 from jetproof.wire import ConnectionLost, WireTimeout
@@ -46,6 +46,7 @@ async def _stepdown(play: Play, stream: str, to: str | None) -> None:
         before = before or now
         if now is not None and (now == to if to else now != before):
             play.transcript.note("harness", "leader", f"{stream}: {now} is the leader")
+            await reached_again(play, stream)
             return
         if now is not None and time.monotonic() >= ask_at:
             said = await _ask_to_step_down(play, stream, to)

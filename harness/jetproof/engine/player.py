@@ -266,8 +266,9 @@ _HANDLERS: Mapping[type[steps.Step], Handler] = {
 
 
 async def _stop(task: asyncio.Future[None]) -> None:
-    task.cancel()
-    await asyncio.wait({task})
+    if not task.done():  # waiting for a task that has ended costs a turn of a busy loop
+        task.cancel()
+        await asyncio.wait({task})
     if not task.cancelled():
         task.exception()  # it has been told, or is of no more interest
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
 import time
@@ -23,6 +24,8 @@ NOT_READY = (10005, 10008, 10023, 10074)  # no suitable peers, not available, no
 # A server removes an account's folder with the last stream in it. A stream that is made at that very
 # moment has no place on disk, and has one when it is asked for again.
 NO_PLACE = 10049
+NAME_IN_USE = 10058
+PROBE_WITHIN = 5.0
 _WILDCARD = re.compile(r"(?<![^.])[*>](?![^.])")
 
 
@@ -63,8 +66,13 @@ async def _create(play: Play, name: str, config: object) -> None:
     stream = str(play.env[name])
     wanted = {"name": stream, **config}
     deadline = time.monotonic() + REACHABLE_WITHIN * play.factor
+    lost = False
     while True:
         answer = await play.asked(f"$JS.API.STREAM.CREATE.{stream}", wanted)
+        if lost and _error_code(answer) == NAME_IN_USE:
+            # It was made when it was asked for first. A server that compares what it has completed
+            # with what is asked for takes the two for different streams.
+            answer = await play.asked(f"$JS.API.STREAM.INFO.{stream}", None)
         # A busy cluster may lose the answer; the same stream may be asked for again.
         lost = answer is None and len(play.session.target.nodes) > 1
         if not (lost or _not_yet(answer)) or time.monotonic() > deadline:
@@ -91,37 +99,65 @@ async def _create(play: Play, name: str, config: object) -> None:
 
 
 async def _reachable(play: Play) -> None:
-    """In a cluster a new stream is known to every node only after a moment.
-
-    A message that expects another stream is refused without being stored: its refusal tells that
-    the stream's subjects are reached from here, and a 503 that they are not yet.
-    """
-    wrong = Headers([("Nats-Expected-Stream", "jetproof-probe")])
+    """In a cluster a new stream is known to every node only after a moment."""
     deadline = time.monotonic() + REACHABLE_WITHIN * play.factor
-    for name, config in play.case.given.streams:
-        settings = render(config, play.env)
-        if not isinstance(settings, dict) or not settings.get("subjects") or settings.get("no_ack"):
+    for name, _ in play.case.given.streams:
+        subject = _probe_subject(play, name)
+        if subject is None:
             continue
-        subject = _WILDCARD.sub("jetproof-probe", settings["subjects"][0])
         while not await _listed(play, str(play.env[name]), subject):
             if time.monotonic() > deadline:
                 raise JetproofError(f"the cluster does not list the stream ${name}", phase="play")
             await asyncio.sleep(0.02)
-        for line in play.lines.values():
-            if line.account != play.account:
-                continue  # a stranger never reaches it
-            while True:
-                answer = await line.connection.request(
-                    subject, headers=wrong, timeout=5.0 * play.factor
-                )
+        unreached = await _unreached(play, subject, deadline)
+        if unreached is not None:
+            raise JetproofError(
+                f"the stream ${name} cannot be reached by {unreached}", phase="play"
+            )
+
+
+async def reached_again(play: Play, stream: str) -> None:
+    """Waits until the next leader of a stream of the case can be reached, as after its creation.
+
+    Where that does not come to be, the case goes on all the same, and judges what it sees.
+    """
+    deadline = time.monotonic() + REACHABLE_WITHIN * play.factor
+    for name, _ in play.case.given.streams:
+        subject = _probe_subject(play, name)
+        if subject is not None and str(play.env[name]) == stream:
+            await _unreached(play, subject, deadline)
+
+
+def _probe_subject(play: Play, name: str) -> str | None:
+    """A subject of a stream that the case is given, if its answers can be waited for."""
+    settings = render(dict(play.case.given.streams)[name], play.env)
+    if not isinstance(settings, dict) or not settings.get("subjects") or settings.get("no_ack"):
+        return None
+    return _WILDCARD.sub("jetproof-probe", settings["subjects"][0])
+
+
+async def _unreached(play: Play, subject: str, deadline: float) -> str | None:
+    """The connection from which nobody is reached on a stream's subject in time, if there is one.
+
+    A message that expects another stream is refused without being stored: its refusal tells that
+    the stream's subjects are reached from here. A 503 tells that they are not yet; so does silence,
+    when a former leader still got the message.
+    """
+    wrong = Headers([("Nats-Expected-Stream", "jetproof-probe")])
+    for line in list(play.lines.values()):
+        gone = line.connection.closed or play.session.is_planned_loss(line.connection)
+        if gone or line.account != play.account:
+            continue  # a stranger never reaches it
+        while True:
+            left = max(0.1, min(PROBE_WITHIN * play.factor, deadline - time.monotonic()))
+            with contextlib.suppress(WireTimeout):
+                answer = await line.connection.request(subject, headers=wrong, timeout=left)
                 if answer.status is None:
                     break
-                if time.monotonic() > deadline:
-                    raise JetproofError(
-                        f"the stream ${name} cannot be reached by {line.name}: {answer.status}",
-                        phase="play",
-                    )
-                await asyncio.sleep(0.02)
+            if time.monotonic() > deadline:
+                return line.name
+            await asyncio.sleep(0.02)
+    return None
 
 
 async def _listed(play: Play, stream: str, subject: str) -> bool:
@@ -149,8 +185,12 @@ def _echoed(value: object, actual: object) -> bool:
 def _not_yet(answer: Seen | None) -> bool:
     """Whether a stream cannot be made for the moment: a young cluster does not know its peers or
     their room yet, or a folder is being removed."""
-    error = at_path(answer.document, "error.err_code") if answer is not None else None
+    error = _error_code(answer)
     return error in NOT_READY or error == NO_PLACE
+
+
+def _error_code(answer: Seen | None) -> object:
+    return None if answer is None else at_path(answer.document, "error.err_code")
 
 
 def _http_code(document: object) -> int:

@@ -6,7 +6,11 @@ Both the driver and the tap stand on it. It knows nothing of frames.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 from collections.abc import Callable
+
+_REST = 65536
 
 
 class Link(asyncio.Protocol):
@@ -136,6 +140,8 @@ class Link(asyncio.Protocol):
             self._on_paused(False)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        if isinstance(exc, OSError):
+            self._read_rest()
         if exc is None:
             self.end(f"{self._peer} closed the connection")
         else:
@@ -143,3 +149,17 @@ class Link(asyncio.Protocol):
         self._gone.set()
         if self._on_gone is not None:
             self._on_gone()
+
+    def _read_rest(self) -> None:
+        """Reads what came before the connection broke.
+
+        A peer that closes while we still send breaks the connection: the loop gives up at the first
+        write that fails, with the peer's last words unread in the socket.
+        """
+        assert self.transport is not None
+        if self.close_reason is not None or self.transport.get_extra_info("sslcontext"):
+            return  # nobody listens, or they are not readable by themselves
+        socket = self.transport.get_extra_info("socket")
+        with contextlib.suppress(OSError):
+            while socket is not None and (data := os.read(socket.fileno(), _REST)):
+                self.data_received(data)
