@@ -100,7 +100,10 @@ async def execute(args: argparse.Namespace) -> int:
     code = code_now()
     if args.json:
         told = document.build(
-            results=str(folder.folder), code=code, more=lambda cell: {"counts": counts(cell)}
+            results=str(folder.folder),
+            code=code,
+            more=lambda cell: {"counts": counts(cell)},
+            counts=counts,
         )
         write_json({**told, "libraries": introduced})
     return code

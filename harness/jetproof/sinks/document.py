@@ -30,8 +30,11 @@ class Document:
         results: str | None,
         code: int | None = None,
         more: Callable[[Cell], Row] | None = None,
+        counts: Callable[[Cell], bool] = lambda _: True,
     ) -> Row:
-        """The document; `code` overrides what the verdicts alone would give, `more` adds to cells."""
+        """The document; `code` overrides what the verdicts alone would give, `more` adds to cells.
+
+        The digest is about the cells that `counts` lets through."""
         record = self._record
         started, finished, slowest = record.started, record.finished, record.slowest
         return {
@@ -39,7 +42,7 @@ class Document:
             "run": started.run if started else None,
             "started_at": started.started_at if started else None,
             "targets": target_rows(record, started.targets if started else ()),
-            "digest": digest_document(record.cells),
+            "digest": digest_document([cell for cell in record.cells if counts(cell)]),
             "verdicts": {verdict.value: count for verdict, count in record.verdicts.items()},
             "cells": [
                 _cell(started.run if started else "", row) | (more(row.cell) if more else {})
