@@ -45,6 +45,7 @@ _SHOWN = {
     Verdict.FAIL: State.JUDGED,
     Verdict.WARN: State.JUDGED,
     Verdict.STALE: State.JUDGED,
+    Verdict.UNSTABLE: State.JUDGED,
     Verdict.KNOWN: State.KNOWN,
     Verdict.POSITION: State.POSITION,
     Verdict.NOT_APPLICABLE: State.NOT_APPLICABLE,

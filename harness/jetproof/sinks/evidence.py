@@ -25,6 +25,7 @@ from jetproof.sinks.text import (
 _LOG_LINES = 12
 _DIRECTIONS = "<>"
 _REASON_CHARACTERS = 600
+_WITH_REASON = (Verdict.STALE, Verdict.KNOWN, Verdict.UNSTABLE)
 _HEADING = ("step", "what", "expected", "actual")
 
 
@@ -56,7 +57,7 @@ def explain(
     yield headline(outcome, paint)
     for clause in cell.clauses:
         yield from _clause(clause, clauses.get(clause), paint)
-    if cell.reason and (not outcome.failed or cell.verdict in (Verdict.STALE, Verdict.KNOWN)):
+    if cell.reason and (not outcome.failed or cell.verdict in _WITH_REASON):
         yield ""
         yield from _wrapped(visible(cell.reason, _REASON_CHARACTERS), paint, "    ")
     if outcome.failed:

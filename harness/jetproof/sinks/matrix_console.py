@@ -85,7 +85,14 @@ class MatrixConsole(Console):
 
     def _release_line(self, row: Progress) -> str:
         paint, verdicts = self.paint, row.verdicts
-        worst = next((v for v in (Verdict.ERROR, Verdict.FAIL, Verdict.STALE) if verdicts[v]), None)
+        worst = next(
+            (
+                v
+                for v in (Verdict.ERROR, Verdict.FAIL, Verdict.STALE, Verdict.UNSTABLE)
+                if verdicts[v]
+            ),
+            None,
+        )
         applies = any(verdict is not Verdict.NOT_APPLICABLE for verdict in verdicts)
         look = worst or (Verdict.PASS if applies else Verdict.NOT_APPLICABLE)
         names = max(width(visible(name)) for name in self.board.releases)
