@@ -30,7 +30,9 @@ def overview_of(tables: Tables, held: Numbered) -> Plain:
         for row in rows_of(tables, "deviations")
     }
     cells = [(number, cell_of(row, known)) for number, row in held]
-    whole = digest(cell for _, cell in cells)
+    # The reference layer has its line, and counts for nothing else where releases were played.
+    apart = [(number, cell) for number, cell in cells if cell.provider != REFERENCE] or cells
+    whole = digest(cell for _, cell in apart)
     numbers = {id(cell): number for number, cell in cells}
     return {
         "lines": _lines(cell for _, cell in cells),
@@ -39,7 +41,7 @@ def overview_of(tables: Tables, held: Numbered) -> Plain:
         "unstable": [numbers[id(cell)] for cell in whole.unstable],
         "new": [numbers[id(cell)] for cell in whole.new],
         "errors": [numbers[id(cell)] for cell in whole.errors],
-        "groups": _groups([cell for _, cell in cells]),
+        "groups": _groups(cell for _, cell in apart),
         "positions": whole.counts[Verdict.POSITION],
     }
 

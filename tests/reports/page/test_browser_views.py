@@ -14,7 +14,7 @@ from jetproof_reports import page as report
 from . import samples, variants
 
 FEW = samples.tables(57, 8)
-VIEWS = ("matrix", "regressions", "coverage", "wire", "latency", "deviations", "positions",
+VIEWS = ("overview", "matrix", "regressions", "coverage", "wire", "latency", "deviations", "positions",
          "first-change", "trends")  # fmt: skip
 DECIDED = ("pass", "fail", "warn", "position", "known", "stale")
 DIFFERS = ("fail", "stale", "known", "warn")
