@@ -1,11 +1,12 @@
-"""`overview`: what matters, as the page and `summary.md` begin with it. See `jetproof.results.digest`.
+"""`overview`: what matters, as the page and `summary.md` begin with it.
 
-lines      one sentence a target, newest release first; `first` marks the newest of each line
-unstable   cells that failed in one play only, by number
-new        cells that fail and that no ledger explains
-errors     cells without a verdict
-groups     the known causes, worst first
-positions  how many cells took a position
+    lines      one sentence a target, newest release first; `first` marks the newest of each line
+    news       cells that no ledger explains, by number, those that have all but the release in
+               common together: unstable ones first, those that fail, those without a verdict
+    groups     the known causes, worst first
+    positions  how many cells took a position
+
+All of it is the digest of the harness (`jetproof.results.digest`): nothing is judged here.
 """
 
 from __future__ import annotations
@@ -38,9 +39,7 @@ def overview_of(tables: Tables, held: Numbered) -> Plain:
         "lines": _lines(cell for _, cell in cells),
         "code": whole.code,
         "failing": sum(cell.fails and cell.provider != REFERENCE for _, cell in cells),
-        "unstable": [numbers[id(cell)] for cell in whole.unstable],
-        "new": [numbers[id(cell)] for cell in whole.new],
-        "errors": [numbers[id(cell)] for cell in whole.errors],
+        "news": [[numbers[id(cell)] for cell in alike] for alike in _news(whole)],
         "groups": _groups(cell for _, cell in apart),
         "positions": whole.counts[Verdict.POSITION],
     }
@@ -76,6 +75,15 @@ def cell_of(row: Row, known: Known | None = None) -> Cell:
         severity=marks.get("severity"),
         upstream=marks.get("upstream"),
     )
+
+
+def _news(whole: Digest) -> list[list[Cell]]:
+    unstable = sorted(whole.unstable, key=lambda cell: not cell.never_right)
+    alike: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in (*unstable, *whole.new, *whole.errors):
+        key = (cell.case, cell.client, cell.topology, cell.verdict, cell.reason, cell.never_right)
+        alike.setdefault(key, []).append(cell)
+    return list(alike.values())
 
 
 def _lines(cells: Iterable[Cell]) -> list[Plain]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from jetproof_reports.page.plain import Plain
@@ -185,13 +186,12 @@ def _line(line: Plain) -> str:
 
 def _news(document: Mapping[str, Any]) -> list[str]:
     """What is unstable, what fails and no ledger explains, what has no verdict: cells by number."""
-    overview = document["overview"]
-    numbers = [*overview["unstable"], *overview["new"], *overview["errors"]]
-    if not numbers:
+    news = document["overview"]["news"]
+    if not news:
         return []
     places = _places(document["head"])
     grouped: dict[tuple[str, str, str], list[str]] = {}
-    for number in numbers:
+    for number in chain.from_iterable(news):
         case, verdict, reason, where = places[number]
         grouped.setdefault((case, verdict, reason), []).append(where)
     where = "Library" if all(" on " in one for some in grouped.values() for one in some) else "On"

@@ -92,7 +92,7 @@ def test_unstable_cells_come_first_and_lead_to_every_play(shown: Shown, files: F
     assert "unstable" in tags[0]
     first = page.locator(".cells-list > li").first
     assert "never right" in first.inner_text()
-    first.get_by_role("link").click()
+    first.get_by_role("link").first.click()
     panel = page.get_by_role("dialog")
     panel.locator("h4.play").first.wait_for()
     assert panel.locator("h4.play").all_inner_texts() == [

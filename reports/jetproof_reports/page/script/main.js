@@ -39,7 +39,7 @@ function showView(view, changes = {}) {
 
 /** Draw what the address asks for. */
 async function route() {
-  const known = shownViews().some(([view]) => view === state.view) ? state.view : DEFAULTS.view;
+  const known = shownViews().some(([view]) => view === state.view) ? state.view : home.view;
   drawViews(known);
   drawnView = known;
   const main = by("main");

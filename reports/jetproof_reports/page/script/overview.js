@@ -32,26 +32,28 @@ function lineShown(line) {
 }
 
 /** Cells that no ledger explains, each with a link to its evidence; unstable ones come first. */
-function newsShown(matrix, overview) {
-  const numbers = [...overview.unstable, ...overview.new, ...overview.errors];
-  if (!numbers.length) return section("New and unstable", h("p", {}, "No cell is new, and none is unstable: ledgers explain every difference from the text."));
+function newsShown(matrix, { news }) {
+  if (!news.length) return section("New and unstable", h("p", {}, "No cell is new, and none is unstable: ledgers explain every difference from the text."));
   const list = h("ul", { class: "cells-list" });
-  return section(`New and unstable (${whole(numbers.length)})`, growing(numbers, list, (some) => list.append(...some.map((number) => newCell(matrix.numbered(number))))));
+  const shown = growing(news, list, (some) => list.append(...some.map((numbers) => newCells(numbers.map((number) => matrix.numbered(number))))));
+  return section(`New and unstable (${whole(news.flat().length)})`, shown);
 }
 
-function newCell(cell) {
-  const { row, column, verdict } = cell;
+/** Cells that have all but the release in common. */
+function newCells(cells) {
+  const { row, verdict, reason, neverRight } = cells[0];
+  const link = (cell) => h("a", { href: viewAddress(row.client ? "libraries" : "matrix", { ...CLEARED, by: "", cell: cell.name }), "aria-label": cell.name }, cell.column.name);
   return h(
     "li",
     {},
     verdictTag(verdict),
     " ",
-    h("a", { href: viewAddress(row.client ? "libraries" : "matrix", { ...CLEARED, by: "", cell: cell.name }) }, row.case),
-    h("span", { class: "mark" }, column.name),
+    h("b", {}, row.case),
     row.topology === "single" ? null : h("span", { class: "mark" }, row.topology),
     clientMark(row.client),
-    cell.neverRight ? h("span", { class: "mark" }, "never right") : null,
-    cell.reason ? h("span", { class: "why" }, wireText(cell.reason)) : null,
+    neverRight && verdict.name === UNSTABLE ? h("span", { class: "mark" }, "never right") : null,
+    reason ? h("span", { class: "why" }, wireText(reason)) : null,
+    h("span", { class: "on" }, cells.map((cell) => [link(cell), " "])),
   );
 }
 
