@@ -136,6 +136,9 @@ def _cell(
         "harness": _harness(document),
         "build": builds.get(str(row.get("target"))),
         "run_at": str(document.get("started_at", "")),
+        # Runs of older versions played a red cell once, and did not say what it proves.
+        "plays": [str(play) for play in row.get("plays") or ()],
+        "never_right": bool(row.get("never_right")),
     }
 
 

@@ -17,14 +17,14 @@ from jetproof_reports.reading import Sources, location, read_files, read_sources
 from jetproof_reports.schemas import CELL_KEY, DERIVED
 from jetproof_reports.tables import coverage, fingerprints, latency
 from jetproof_reports.tables.cells import cells
-from jetproof_reports.tables.common import DIFFERS, ERROR
+from jetproof_reports.tables.common import DIFFERS, ERROR, UNSTABLE
 from jetproof_reports.together import together
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FRAMES_KEPT = 200
-NAME = "derived-3"
+NAME = "derived-4"
 """The number is raised when a table's meaning changes: older ones are then computed again."""
 
 
@@ -67,9 +67,12 @@ def read_derived(
 
 def _frames_behind(sources: Sources) -> DataFrame:
     """The frames as they were, for cells that somebody will want to look into."""
-    wanted = sources.cells.where(F.col("verdict").isin(*DIFFERS, ERROR)).select(*CELL_KEY)
-    some = sources.frames.where(F.col("index") <= FRAMES_KEPT)
-    return some.join(F.broadcast(wanted), list(CELL_KEY), "left_semi")
+    several = F.col("verdict") == UNSTABLE
+    plays = F.when(several, F.greatest(F.size("plays"), F.lit(1))).otherwise(F.lit(1))
+    wanted = sources.cells.where(F.col("verdict").isin(*DIFFERS, UNSTABLE, ERROR))
+    most = wanted.select(*CELL_KEY, (F.coalesce(plays, F.lit(1)) * FRAMES_KEPT).alias("most"))
+    behind = sources.frames.join(F.broadcast(most), list(CELL_KEY))
+    return behind.where(F.col("index") <= F.col("most")).drop("most")
 
 
 def _keep(runs: Sequence[KeptRun], made: Tables) -> None:

@@ -3,8 +3,9 @@ beside a library's adapter."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -15,10 +16,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WORDS = ("text", "does")
+MARKS = ("kind", "severity", "upstream")
 
 
 def explained(deviations: pa.Table) -> pa.Table:
-    """The table with two columns more: what the text says, and what servers and libraries do."""
+    """The table with two columns more: what the text says, and what servers and libraries do.
+
+    Cells of older runs do not say of what kind a deviation is: the ledger of today does."""
     import pyarrow as pa
 
     ledger = _entries()
@@ -27,10 +31,19 @@ def explained(deviations: pa.Table) -> pa.Table:
     for word in WORDS:
         words = [entry.get(word) for entry in found]
         deviations = deviations.append_column(word, pa.array(words, pa.string()))
+    old = [kind is None for kind in deviations["kind"].to_pylist()]
+    for mark in MARKS:
+        told = deviations[mark].to_pylist()
+        filled = [
+            entry.get(mark) if unsaid else value
+            for entry, unsaid, value in zip(found, old, told, strict=True)
+        ]
+        place = deviations.schema.get_field_index(mark)
+        deviations = deviations.set_column(place, mark, pa.array(filled, pa.string()))
     return deviations
 
 
-Entries = dict[tuple[str | None, str], dict[str, str]]
+Entries = dict[tuple[str | None, str], dict[str, str | None]]
 
 
 def _entries() -> Entries:
@@ -54,7 +67,10 @@ def _entries() -> Entries:
 def _read(path: Path, key: str) -> Entries:
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
     entries, client = document[key], document.get("client")
-    return {
-        (client, str(entry["id"])): {word: " ".join(str(entry[word]).split()) for word in WORDS}
-        for entry in entries
-    }
+    return {(client, str(entry["id"])): _entry(entry) for entry in entries}
+
+
+def _entry(entry: Mapping[str, Any]) -> dict[str, str | None]:
+    words = {word: " ".join(str(entry[word]).split()) for word in WORDS}
+    marks = {mark: entry.get(mark) for mark in MARKS}
+    return {**words, **{mark: None if said is None else str(said) for mark, said in marks.items()}}

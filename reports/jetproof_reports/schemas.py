@@ -84,6 +84,11 @@ CELLS = columns("""
     run_at string
     replay string
     server_log array<string>
+    kind string
+    severity string
+    upstream string
+    plays array<string>
+    never_right boolean
 """)
 
 CHECKS = columns("""
@@ -101,6 +106,7 @@ CHECKS = columns("""
     expected string
     actual string
     ms double
+    fault string
 """)
 
 FRAMES = columns(f"""
@@ -223,6 +229,11 @@ MATRIX = columns("""
     run_id string
     attempt int
     ms double
+    kind string
+    severity string
+    upstream string
+    plays array<string>
+    never_right boolean
 """)
 
 REGRESSIONS = columns("""
@@ -383,6 +394,11 @@ DEVIATIONS = columns("""
     clauses array<string>
     reason string
     verdicts map<string,bigint>
+    kind string
+    severity string
+    upstream string
+    first_server string
+    last_server string
 """)
 
 REPORT: dict[str, Columns] = {

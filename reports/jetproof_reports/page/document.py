@@ -1,6 +1,7 @@
 """`document`: what the page holds, made of plain rows.
 
-    head      what the first view needs: rows, columns, one letter a verdict, and by number what
+    overview  what matters: a line for each target, new and unstable cells, known causes
+    head      what the matrix needs: rows, columns, one letter a verdict, and by number what
               many cells share (reasons, positions, fingerprints)
     tables    the rows of the other views
     evidence  by suite: transcripts, expectations that did not hold, server logs
@@ -19,6 +20,7 @@ from jetproof.errors import JetproofError
 from jetproof.model.verdict import Verdict
 from jetproof_reports.page.evidence import evidence_of
 from jetproof_reports.page.libraries import claimed, is_witness, laws_of, libraries_of
+from jetproof_reports.page.overview import overview_of
 from jetproof_reports.page.plain import (
     Plain,
     Pool,
@@ -37,6 +39,7 @@ FORMAT = 1
 NO_CELL = " "
 LOOKS: dict[Verdict, tuple[str, str]] = {
     Verdict.PASS: ("p", "✓"),
+    Verdict.UNSTABLE: ("u", "≀"),
     Verdict.FAIL: ("f", "✗"),
     Verdict.STALE: ("s", "≠"),
     Verdict.ERROR: ("e", "‼"),
@@ -94,6 +97,7 @@ class _Maker:
         head = self._head()
         return {
             "format": FORMAT,
+            "overview": overview_of(self.tables, self._held()),
             "head": head,
             "tables": tables_of(self.tables),
             "evidence": evidence_of(
@@ -165,10 +169,25 @@ class _Maker:
             "stability_known": any(value is not None for value in stable.values()),
             "origins": [list(origin) for origin in self.origins.values],
             "replays": self.replays.values,
+            "never_right": [
+                number
+                for key, number in self.numbers.items()
+                if by_key[key].get("verdict") == Verdict.UNSTABLE and by_key[key].get("never_right")
+            ],
             "left_out": [],
             "libraries": libraries_of(self.tables),
             "laws": laws_of(self.tables),
         }
+
+    def _held(self) -> list[tuple[int, dict[str, Any]]]:
+        """The cells that a verdict counts, by number, each with all that is known of it."""
+        libraries, laws = libraries_of(self.tables), laws_of(self.tables)
+        by_key = {_key(row): row for row in self.matrix}
+        return [
+            (number, {**self.more.get(key, {}), **by_key[key]})
+            for key, number in self.numbers.items()
+            if _is_held_to(by_key[key], libraries, laws)
+        ]
 
     def _counts(self) -> Plain:
         """Cells by verdict: of releases, of libraries, and of what stands apart from either."""
@@ -187,10 +206,8 @@ class _Maker:
         libraries, laws = libraries_of(self.tables), laws_of(self.tables)
         counts: dict[str, Counter[str]] = {}
         for row in clients:
-            client = str(row["client"])
-            claim = claimed(libraries, laws, client, text(row.get("spec")))
-            if not is_witness(client) and claim in (None, row.get("spec_revision")):
-                counts.setdefault(client, Counter())[text(row.get("verdict"))] += 1
+            if _is_held_to(row, libraries, laws):
+                counts.setdefault(row["client"], Counter())[text(row.get("verdict"))] += 1
         return {client: dict(counts[client]) for client in sorted(counts)}
 
     def _cell(self, row: Row, more: Row) -> Plain:
@@ -212,6 +229,15 @@ class _Maker:
             "replay": self.replays.add(replay),
             "ms": number(row.get("ms")),
         }
+
+
+def _is_held_to(row: Row, libraries: dict[str, Plain], laws: dict[str, int]) -> bool:
+    """Whether who was played answers for what the cell was judged by; servers always do."""
+    client = row.get("client")
+    if not client:
+        return True
+    claim = claimed(libraries, laws, client, text(row.get("spec")))
+    return not is_witness(client) and claim in (None, row.get("spec_revision"))
 
 
 def _newest(tables: Tables) -> dict[Key, dict[str, Any]]:

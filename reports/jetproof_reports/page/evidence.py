@@ -6,8 +6,9 @@ was seen in many releases is kept once, under its fingerprint.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from jetproof_reports.page.plain import Plain, Pool, Row, Tables, number, rows_of, text, texts
@@ -19,6 +20,8 @@ LINE = (
     "payload", "note",
 )  # fmt: skip
 RAW_FIRST, RAW_LAST = 120, 40
+PLAY = "play"
+"""The line above each play of a cell that was played several times."""
 
 
 @dataclass(slots=True)
@@ -131,14 +134,25 @@ def _raw(
             frames.setdefault(key, []).append(row)
     for key, rows in frames.items():
         block = blocks[_suite(key)]
-        kept = rows
-        if len(rows) > RAW_FIRST + RAW_LAST + 1:
-            missing = len(rows) - RAW_FIRST - RAW_LAST
-            gap = {"direction": "!", "op": "gap", "note": f"{missing} more frames"}
-            kept = [*rows[:RAW_FIRST], gap, *rows[-RAW_LAST:]]
+        kept = [row for play in _plays(rows) for row in _abridged(play)]
         block.raw[str(numbers[key])] = [
             [block.lines.add(_line(_as_line(row))), number(row.get("ms"))] for row in kept
         ]
+
+
+def _plays(rows: list[Row]) -> Iterator[list[Row]]:
+    """The frames by play: the frames of an unstable cell are those of all its plays."""
+    starts = [place for place, row in enumerate(rows) if row.get("op") == PLAY]
+    for first, last in pairwise([0, *(place for place in starts if place), len(rows)]):
+        yield rows[first:last]
+
+
+def _abridged(rows: list[Row]) -> list[Row]:
+    missing = len(rows) - RAW_FIRST - RAW_LAST
+    if missing <= 1:
+        return rows
+    gap = {"direction": "!", "op": "gap", "note": f"{missing} more frames"}
+    return [*rows[:RAW_FIRST], gap, *rows[-RAW_LAST:]]
 
 
 def _as_line(frame: Row) -> Row:

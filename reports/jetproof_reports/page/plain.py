@@ -23,6 +23,11 @@ def text(value: object) -> str:
     return "" if value is None else str(value)
 
 
+def https(link: object) -> str | None:
+    """A link that a reader may follow: nothing but https."""
+    return link if isinstance(link, str) and link.startswith("https://") else None
+
+
 def texts(value: object) -> list[str]:
     return [str(item) for item in value] if isinstance(value, Iterable) else []
 

@@ -25,7 +25,8 @@ SIZE_LIMIT = 3_000_000
 
 SCRIPTS = (
     "dom", "store", "compare", "state", "filters", "folding", "grid", "sequence", "diff",
-    "evidence", "lists", "libraries", "regressions", "revisions", "coverage", "history", "trends", "main",
+    "evidence", "lists", "overview", "libraries", "regressions", "revisions", "coverage", "history",
+    "trends", "main",
 )  # fmt: skip
 
 
@@ -48,6 +49,7 @@ def _page(document: Mapping[str, Any]) -> str:
         script=script,
         blocks="\n".join(
             [
+                _block("overview", document["overview"]),
                 _block("head", document["head"]),
                 _block("tables", document["tables"]),
                 *(

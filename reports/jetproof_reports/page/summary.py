@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
-from jetproof.model.verdict import Verdict
-from jetproof_reports.page.libraries import claimed, is_witness
 from jetproof_reports.page.plain import Plain
 from jetproof_reports.page.views import REFERENCE
 
@@ -20,21 +19,24 @@ _MARKUP = re.compile(r"([\\`*_\[\]#!|~@$]|:(?=//))")
 _UNSEEN = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
-_ALARMS = (Verdict.FAIL.value, Verdict.STALE.value, Verdict.ERROR.value)
+_PLAIN_LINK = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9./?=&#%_~:+-]*")
 
 
 def summary_markdown(document: Mapping[str, Any]) -> str:
-    """For the page of a CI job: verdicts by release, what fails, how much of the text is tested."""
-    head, tables = document["head"], document["tables"]
+    """For the page of a CI job: a sentence for each target, what is new, the known causes, and then
+    verdicts by release and how much of the text is tested."""
+    head, tables, overview = document["head"], document["tables"], document["overview"]
     parts = [
-        f"## Jetproof: {_headline(head)}",
+        f"## Jetproof: {_headline(document)}",
+        *_lines(overview),
         *_warnings(head),
+        *_news(document),
+        *_groups(overview),
+        *_positions(overview),
         *_by_release(head),
         *_reference(head),
         *_by_library(head),
-        *_failing(head),
         *_coverage(tables.get("coverage")),
-        *_deviations(tables.get("deviations")),
         *_flaky(tables.get("flakiness")),
     ]
     return "\n\n".join(parts) + "\n"
@@ -43,8 +45,7 @@ def summary_markdown(document: Mapping[str, Any]) -> str:
 def badge(document: Mapping[str, Any]) -> Plain:
     """As the endpoint of a badge service reads it."""
     head = document["head"]
-    counts = _judged(head)
-    failing = sum(counts.get(name, 0) for name in ("fail", "stale"))
+    counts, failing = _judged(head), document["overview"]["failing"]
     message, colour = f"{_conforming(counts)} conform", "brightgreen"
     if not any(counts.values()):
         message, colour = "no cells", "lightgrey"
@@ -67,11 +68,11 @@ def _judged(head: Plain) -> Counter[str]:
     return counts
 
 
-def _headline(head: Plain) -> str:
+def _headline(document: Mapping[str, Any]) -> str:
+    head, failing = document["head"], document["overview"]["failing"]
     clients = head["rows"]["client"]
     cases, releases = clients.count(None), len(_releases(head))
     counts = _judged(head)
-    failing = sum(counts.get(name, 0) for name in ("fail", "stale"))
     told = [f"{_counted(cases, 'case')} on {_counted(releases, 'release')}"]
     if libraries := len(head["gate_counts"]):
         theirs = {case for case, of in zip(head["rows"]["case"], clients, strict=True) if of}
@@ -166,54 +167,100 @@ def _verdicts_told(head: Plain, counts: Mapping[str, int]) -> str:
     )
 
 
-def _failing(head: Plain) -> list[str]:
-    alarms = list(_alarms(head))
-    if not alarms:
+def _lines(overview: Plain) -> list[str]:
+    """One sentence a target: the newest release of each line in sight, the others folded."""
+    told = [_line(line) for line in overview["lines"] if line["first"]]
+    rest = [_line(line) for line in overview["lines"] if not line["first"]]
+    parts = ["\n".join(told)] if told else ["Nothing was played."]
+    if rest:
+        folded = "\n".join(rest)
+        summary = f"{_counted(len(rest), 'more target')}"
+        parts.append(f"<details><summary>{summary}</summary>\n\n{folded}\n\n</details>")
+    return parts
+
+
+def _line(line: Plain) -> str:
+    symbol = "✗" if line["code"] else "✓" if line["conforms"] else "≈"
+    return f"- {symbol} {escaped(line['verdict'])}"
+
+
+def _news(document: Mapping[str, Any]) -> list[str]:
+    """What is unstable, what fails and no ledger explains, what has no verdict: cells by number."""
+    news = document["overview"]["news"]
+    if not news:
         return []
-    where = "Libraries" if all(" on " in alarm[3] for alarm in alarms) else "Releases"
-    rows = [["Verdict", "Case", where, "Why"], ["---"] * 4]
-    for (case, verdict, reason), releases in list(_grouped(alarms).items())[:NAMED]:
-        rows.append([verdict, escaped(case), escaped(_span(releases)), escaped(_short(reason))])
-    left = len(_grouped(alarms)) - NAMED
-    more = [f"and {left} more in the report"] if left > 0 else []
-    return ["### What fails, or has no verdict", _table(rows), *more]
-
-
-def _alarms(head: Plain) -> Iterator[tuple[str, str, str, str]]:
-    names = {look["code"]: look["name"] for look in head["verdicts"]}
-    releases = {place for place, _ in _releases(head)}
-    number = 0
-    for row, letters in enumerate(head["grid"]):
-        for place, letter in enumerate(letters):
-            if letter == " ":
-                continue
-            if names[letter] in _ALARMS and place in releases:
-                case, client = head["rows"]["case"][row], head["rows"]["client"][row]
-                if client and not _is_held_to(head, row):
-                    number += 1
-                    continue
-                name = _name(head["columns"][place])
-                reason = head["reasons"][head["cells"]["reason"][number]]
-                yield case, names[letter], reason, f"{client} on {name}" if client else name
-            number += 1
-
-
-def _is_held_to(head: Plain, row: int) -> bool:
-    """Whether a library answers for what this row was judged by."""
-    rows = head["rows"]
-    client, spec = rows["client"][row], rows["spec"][row]
-    claim = claimed(head["libraries"], head["laws"], client, spec)
-    return not is_witness(client) and claim in (None, rows["revision"][row])
-
-
-def _grouped(
-    alarms: list[tuple[str, str, str, str]],
-) -> dict[tuple[str, str, str], list[str]]:
-    """Releases by what they have in common; failures before cells without a verdict."""
+    places = _places(document["head"])
     grouped: dict[tuple[str, str, str], list[str]] = {}
-    for case, verdict, reason, release in sorted(alarms, key=lambda alarm: alarm[1] == "error"):
-        grouped.setdefault((case, verdict, reason), []).append(release)
-    return grouped
+    for number in chain.from_iterable(news):
+        case, verdict, reason, where = places[number]
+        grouped.setdefault((case, verdict, reason), []).append(where)
+    where = "Library" if all(" on " in one for some in grouped.values() for one in some) else "On"
+    rows = [["Verdict", "Case", where, "Why"], ["---"] * 4]
+    for (case, verdict, reason), releases in list(grouped.items())[:NAMED]:
+        rows.append([verdict, escaped(case), escaped(_span(releases)), escaped(_short(reason))])
+    left = len(grouped) - NAMED
+    more = [f"and {left} more in the report"] if left > 0 else []
+    return ["### New and unstable", _table(rows), *more]
+
+
+def _places(head: Plain) -> list[tuple[str, str, str, str]]:
+    """Cells by number: case, verdict, reason, and where it was played."""
+    names = {look["code"]: f"{look['symbol']} {look['name']}" for look in head["verdicts"]}
+    found: list[tuple[str, str, str, str]] = []
+    for row, letters in enumerate(head["grid"]):
+        case, client = head["rows"]["case"][row], head["rows"]["client"][row]
+        for place, letter in enumerate(letters):
+            if letter != " ":
+                name = _name(head["columns"][place])
+                reason = head["reasons"][head["cells"]["reason"][len(found)]]
+                where = f"{client} on {name}" if client else name
+                found.append((case, names[letter], reason, where))
+    return found
+
+
+def _groups(overview: Plain) -> list[str]:
+    groups = overview["groups"]
+    if not groups:
+        return []
+    rows = [
+        ["Severity", "Kind", "Id", "What it does", "Cells", "Since", "Upstream"],
+        ["---", "---", "---", "---", "---:", "---", "---"],
+    ]
+    for group in groups[:NAMED]:
+        id = f"{group['client']}: {group['id']}" if group["client"] else group["id"]
+        rows.append(
+            [
+                escaped(group["severity"] or ""),
+                escaped(group["kind"] or "known"),
+                escaped(id),
+                escaped(group["does"]),
+                str(group["cells"]),
+                escaped(group["since"]),
+                _link(group["upstream"]),
+            ]
+        )
+    left = len(groups) - NAMED
+    more = [f"and {left} more in the report"] if left > 0 else []
+    return [f"### {_counted(len(groups), 'known cause')}", _table(rows), *more]
+
+
+def _link(address: str | None) -> str:
+    """A link to where a project tracks it; one that could break out of the link stays text."""
+    if not address:
+        return ""
+    name = "/".join(address.rstrip("/").split("/")[-2:])
+    return f"[{escaped(name)}]({address})" if _PLAIN_LINK.fullmatch(address) else escaped(address)
+
+
+def _positions(overview: Plain) -> list[str]:
+    count = overview["positions"]
+    if not count:
+        return []
+    verb = "takes a position" if count == 1 else "take a position"
+    return [
+        f"{_counted(count, 'cell')} {verb} where the text does not decide: "
+        "`jetproof positions RUN` prints them."
+    ]
 
 
 def _span(releases: list[str]) -> str:
@@ -237,33 +284,6 @@ def _coverage(coverage: list[Plain] | None) -> list[str]:
         rows.append([escaped(spec), str(len(mine)), str(tested), str(len(mine) - tested)])
     title = "Sentences for clients" if coverage is theirs else "Sentences"
     return [f"### {title} and their tests", _table(rows)]
-
-
-def _deviations(deviations: list[Plain] | None) -> list[str]:
-    if not deviations:
-        return []
-    own = [one for one in deviations if not one.get("library")]
-    theirs = [one for one in deviations if one.get("library")]
-    return [
-        *_entries(own, "Where releases are known to differ from the text", "Known deviation"),
-        *_entries(theirs, "Where libraries are known to differ from the text", "Known failure"),
-    ]
-
-
-def _entries(entries: list[Plain], title: str, name: str) -> list[str]:
-    """Entries of ledgers, with the releases or the libraries that they are about."""
-    if not entries:
-        return []
-    whose = "Libraries" if entries[0].get("library") else "Releases"
-    rows = [[name, whose], ["---", "---"]]
-    about: dict[str, list[str]] = {}
-    for one in sorted(entries, key=lambda one: (str(one["id"]), str(one.get("library")))):
-        named = one.get("clients") or [_span(one["servers"])]
-        about.setdefault(str(one["id"]), []).extend(map(str, named))
-    rows += [[escaped(id), escaped(", ".join(those))] for id, those in [*about.items()][:NAMED]]
-    left = len(about) - NAMED
-    more = [f"and {left} more in the report"] if left > 0 else []
-    return [f"### {title}", _table(rows), *more]
 
 
 def _flaky(flakiness: list[Plain] | None) -> list[str]:

@@ -43,17 +43,21 @@ TRIMS = (
 def trimmed(document: Mapping[str, Any], trim: Trim) -> Plain:
     """The document with less evidence, and a note that says so; the one given stays as it is."""
     head = {**document["head"], "left_out": [trim.told]}
-    return {**document, "head": head, "evidence": [_block(b, trim) for b in document["evidence"]]}
+    # Cells without a fingerprint, as unstable ones, have no transcript but their frames.
+    marks = head["cells"]["fingerprint"]
+    alone = {str(number) for number, mark in enumerate(marks) if not mark}
+    evidence = [_block(block, trim, alone) for block in document["evidence"]]
+    return {**document, "head": head, "evidence": evidence}
 
 
-def _block(block: Plain, trim: Trim) -> Plain:
+def _block(block: Plain, trim: Trim, alone: set[str]) -> Plain:
     lines = copy.copy(block["lines"])
     made = {
         "transcripts": {
             mark: _shorter(numbers, lines, trim.lines)
             for mark, numbers in block["transcripts"].items()
         },
-        "raw": block["raw"] if trim.raw else {},
+        "raw": {cell: frames for cell, frames in block["raw"].items() if trim.raw or cell in alone},
         "checks": block["checks"],
         "logs": {cell: log[-trim.log :] for cell, log in block["logs"].items()},
     }

@@ -10,6 +10,7 @@ from jetproof_reports.page.plain import (
     Pool,
     Row,
     Tables,
+    https,
     number,
     pairs,
     rows_of,
@@ -128,6 +129,8 @@ def _deviation(row: Row) -> Plain:
         "servers": texts(row.get("servers")),
         "clauses": texts(row.get("clauses")),
         "verdicts": dict(pairs(row.get("verdicts"))),
+        **{name: row.get(name) for name in ("kind", "severity")},
+        "upstream": https(row.get("upstream")),
     }
 
 

@@ -7,16 +7,26 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from jetproof_reports.schemas import CELL_KEY
-from jetproof_reports.tables.common import PLACE
+from jetproof_reports.tables.common import PLACE, UNSTABLE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
 def cells(source: DataFrame, fingerprints: DataFrame) -> DataFrame:
-    """The cells of runs; one without frames has no fingerprint."""
+    """The cells of runs; one without frames has no fingerprint.
+
+    Nor has an unstable one: its frames are those of several plays, which are no transcript."""
     marks = fingerprints.select(*CELL_KEY, "fingerprint")
-    return source.join(marks, list(CELL_KEY), "left")
+    steady = F.when(F.col("verdict") != UNSTABLE, F.col("fingerprint"))
+    return source.join(marks, list(CELL_KEY), "left").withColumns(
+        {
+            "fingerprint": steady,
+            # Files of older versions lack both.
+            "plays": F.coalesce("plays", F.array().cast("array<string>")),
+            "never_right": F.coalesce("never_right", F.lit(False)),
+        }
+    )
 
 
 def latest(table: DataFrame) -> DataFrame:

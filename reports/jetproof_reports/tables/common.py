@@ -15,6 +15,8 @@ ERROR = Verdict.ERROR.value
 NO_VERDICT = (Verdict.NOT_APPLICABLE.value, ERROR)
 DIFFERS = tuple(v.value for v in (Verdict.FAIL, Verdict.STALE, Verdict.KNOWN, Verdict.WARN))
 """Verdicts that say: it does not do what the text says (whether anybody minds or not)."""
+UNSTABLE = Verdict.UNSTABLE.value
+"""Failed in one play and in none of the others: see `differs` and `undecided`."""
 
 REFERENCE = "reference"
 """The provider and the client library that show how the text can be kept."""
@@ -34,6 +36,18 @@ def is_real() -> Column:
 def decided(verdict: str = "verdict") -> Column:
     """Whether the case ran to a verdict."""
     return ~F.col(verdict).isin(*NO_VERDICT)
+
+
+def differs(verdict: Column, never_right: Column) -> Column:
+    """Whether a cell says: it does not do what the text says. An unstable one does if what was seen
+    is never right, on whatever machine."""
+    proven = (verdict == UNSTABLE) & F.coalesce(never_right, F.lit(False))
+    return verdict.isin(*DIFFERS) | proven
+
+
+def undecided(verdict: Column, never_right: Column) -> Column:
+    """Whether a cell is unstable and proves nothing: no change of behaviour may rest on it."""
+    return (verdict == UNSTABLE) & ~F.coalesce(never_right, F.lit(False))
 
 
 def verdict_counts(verdict: str = "verdict") -> Column:

@@ -10,14 +10,15 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from jetproof_reports.schemas import FIRST_CHANGE
-from jetproof_reports.tables.common import PLACE, decided, position_text
+from jetproof_reports.tables.common import PLACE, decided, position_text, undecided
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, WindowSpec
 
 
 def first_change(latest: DataFrame) -> DataFrame:
-    """Each change from one release to the next; releases without a verdict are passed over."""
+    """Each change from one release to the next; releases without a verdict, or with one that is
+    unstable and proves nothing, are passed over."""
     return _changes(latest, Window.partitionBy(*PLACE).orderBy("release_key", "server"))
 
 
@@ -30,7 +31,8 @@ def first_change_of_libraries(latest: DataFrame) -> DataFrame:
 
 
 def _changes(latest: DataFrame, order: WindowSpec) -> DataFrame:
-    rows = latest.where(decided()).withColumn("position", position_text())
+    settled = decided() & ~undecided(F.col("verdict"), F.col("never_right"))
+    rows = latest.where(settled).withColumn("position", position_text())
     values = ("verdict", "position", "fingerprint")
     before = {f"{name}_before": F.lag(name).over(order) for name in (*values, "server", "client")}
     stepped = rows.withColumns(before).where(F.col("server_before").isNotNull())

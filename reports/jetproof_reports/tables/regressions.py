@@ -14,14 +14,14 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from jetproof_reports.schemas import REGRESSIONS
-from jetproof_reports.tables.common import DIFFERS, NO_VERDICT, PLACE, position_text
+from jetproof_reports.tables.common import NO_VERDICT, PLACE, differs, position_text, undecided
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, WindowSpec
 
 _FACTS = (
     "run_id", "run_at", "server", "release_key", "provider", "build", "spec", "spec_revision",
-    "client", "verdict", "reason", "fingerprint", "case_hash", "spec_hash", "harness",
+    "client", "verdict", "never_right", "reason", "fingerprint", "case_hash", "spec_hash", "harness",
 )  # fmt: skip
 
 
@@ -152,12 +152,14 @@ def _kind() -> Column:
     a, b = F.col("a"), F.col("b")
     had = a.isNotNull() & ~a["verdict"].isin(*NO_VERDICT)
     has = b.isNotNull() & ~b["verdict"].isin(*NO_VERDICT)
-    was, now = a["verdict"].isin(*DIFFERS), b["verdict"].isin(*DIFFERS)
+    was, now = (differs(side["verdict"], side["never_right"]) for side in (a, b))
+    unsure = [undecided(side["verdict"], side["never_right"]) for side in (a, b)]
     wire = a["fingerprint"] != b["fingerprint"]
     return (
         F.when(~F.coalesce(had, F.lit(False)) & ~F.coalesce(has, F.lit(False)), None)
         .when(~F.coalesce(had, F.lit(False)), "new")
         .when(~F.coalesce(has, F.lit(False)), "gone")
+        .when(unsure[0] | unsure[1], None)
         .when(~was & now, "new-failure")
         .when(was & ~now, "fixed")
         .when(

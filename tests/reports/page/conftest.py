@@ -59,7 +59,7 @@ class Shown:
         self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
         self.page.on("request", lambda request: self.requests.append(request.url))
 
-    def open(self, file: Path, address: str = "") -> Any:
+    def open(self, file: Path, address: str = "view=matrix") -> Any:
         self.page.goto(f"{file.as_uri()}#{address}")
         self.page.locator("#main :is(.grid, .view, .wait)").first.wait_for()
         return self.page
@@ -113,6 +113,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         "most": lambda: samples.tables(1500, 32),
         "several": variants.several,
         "hostile": variants.hostile,
+        "unstable": variants.unstable,
         "libraries": libraries.libraries,
         "many libraries": libraries.many,
         "hostile libraries": libraries.hostile,

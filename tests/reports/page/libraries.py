@@ -71,6 +71,8 @@ def libraries(cases: tuple[str, ...] = (LOST, KNOWN, OPEN, AGREED, CLAIMED)) -> 
             "deviation": "a37-known", "library": "go:nats.go", "clients": [GO], "cases": [KNOWN],
             "servers": list(SERVERS), "clauses": ["A37-C1"], "reason": "a37-known: It gives up.",
             "text": "It tries again.", "does": "It gives up.", "verdicts": {"known": len(known)},
+            "kind": "bug", "severity": "protocol", "upstream": None,
+            "first_server": SERVERS[0], "last_server": SERVERS[-1],
         }
     )  # fmt: skip
     made["positions"] += [
@@ -130,6 +132,8 @@ def _cell(case: str, client: str, server: str, number: int) -> Row:
         "replay": f"jetproof replay {case} --server {server} --client {client}",
         "server_log": ["n1: [1] [INF] a line of the log"] if verdict == "fail" else [],
         "fingerprint": None if verdict == "n/a" else mark, "wire": mark, "runs": 1, "stable": None,
+        "kind": "bug" if verdict == "known" else None, "upstream": None, "plays": [],
+        "severity": "protocol" if verdict == "known" else None, "never_right": False,
         **more,
     }  # fmt: skip
 

@@ -41,6 +41,8 @@ VERBS = ("rejects", "is-stored", "gets", "is-refused", "keeps", "is-told", "surv
 OBJECTS = ("the-batch", "an-empty-reply", "a-restart", "the-last-sequence", "nothing", "twice")
 SEED = 29
 """With it, every verdict is among the cells of 57 cases on 8 releases."""
+MARKS = {"kind": "bug", "severity": "loss", "upstream": "https://example.com/nats/issues/7"}
+"""What the ledger says of its one entry."""
 RUN = "20260102T030405Z-0a1b2c"
 
 
@@ -172,6 +174,8 @@ def _cell(case: Case, release: int, server: str, number: int) -> Row:
         if verdict in ("fail", "error", "stale")
         else [],
         "fingerprint": mark if behaviour >= 0 else None, "wire": mark, "runs": 1, "stable": None,
+        **(MARKS if verdict in ("known", "stale") else dict.fromkeys(MARKS)),
+        "plays": ["fail", "fail"] if verdict == "fail" else [], "never_right": verdict == "fail",
     }  # fmt: skip
 
 
@@ -180,7 +184,7 @@ def _add(made: Tables, case: Case, release: int, cell: Row, shown: set[str]) -> 
     picked = (
         "case", "suite", "spec", "spec_revision", "topology", "client", "server", "release_key",
         "provider", "verdict", "reason", "position", "deviation", "fingerprint", "case_hash",
-        "run_id", "attempt", "ms",
+        "run_id", "attempt", "ms", "kind", "severity", "upstream", "plays", "never_right",
     )  # fmt: skip
     made["matrix"].append({name: cell[name] for name in picked})
     mark = cell["fingerprint"]
@@ -210,7 +214,7 @@ def _add(made: Tables, case: Case, release: int, cell: Row, shown: set[str]) -> 
             | {
                 "index": 4, "step": "commit", "iteration": "", "kind": "request",
                 "path": "reply.json.batch", "ok": False, "expected": "'$batch'",
-                "actual": '"absent"', "ms": 12.5,
+                "actual": '"absent"', "ms": 12.5, "fault": "never-right",
             }
         )  # fmt: skip
 
@@ -396,7 +400,8 @@ def _seen(cases: list[Case], servers: list[str], cells: list[Row]) -> Tables:
                 "clauses": ["A50-000"], "reason": "a50-example: It counts from the opening.",
                 "text": "A batch is abandoned after ten seconds without a message.",
                 "does": "It counts from the opening.",
-                "verdicts": dict(Counter(cell["verdict"] for cell in known)),
+                "verdicts": dict(Counter(cell["verdict"] for cell in known)), **MARKS,
+                "first_server": known[0]["server"], "last_server": known[-1]["server"],
             }
         ]
         if known

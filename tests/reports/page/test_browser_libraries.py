@@ -84,7 +84,7 @@ def test_what_a_library_does_not_claim_is_marked(shown: Shown, files: Files) -> 
 
 
 def test_the_matrix_of_releases_has_no_libraries_in_it(shown: Shown, files: Files) -> None:
-    page = opened(shown, files, "")
+    page = opened(shown, files, "view=matrix")
     assert page.locator("#found").inner_text() == "57 of 57 cases on 8 releases"
     assert (
         page.locator("#about").inner_text().startswith("57 cases · 8 releases · 5 cases for 4 libr")
@@ -98,13 +98,15 @@ def test_a_report_without_libraries_has_no_view_of_them(shown: Shown, files: Fil
     assert page.locator("#found").inner_text() == "57 of 57 cases on 8 releases"
 
 
-def test_a_run_of_the_gate_alone_begins_with_libraries(shown: Shown, tmp_path: Path) -> None:
+def test_an_address_without_a_view_is_one_of_libraries_for_the_gate_alone(
+    shown: Shown, tmp_path: Path
+) -> None:
     made = sample.libraries()
     for table in ("cells", "matrix"):
         made[table] = [row for row in made[table] if row["client"]]
     file = tmp_path / "gate.html"
     file.write_text(report.render(report.document(made)), encoding="utf-8")
-    page = shown().open(file)
+    page = shown().open(file, "fold=suites")
     page.locator(".grid").wait_for()
     assert page.locator("nav [aria-current=page]").inner_text() == "Libraries"
 

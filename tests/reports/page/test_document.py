@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from jetproof.errors import JetproofError
+from jetproof.model.verdict import Verdict
 from jetproof_reports import page
 from jetproof_reports.page.document import LOOKS
 from jetproof_reports.page.views import RUNS
@@ -52,7 +53,7 @@ def test_every_cell_is_one_letter_in_the_grid() -> None:
 
 
 def test_every_verdict_has_a_letter_and_a_symbol_of_its_own() -> None:
-    assert len({code for code, _ in LOOKS.values()}) == len(LOOKS) == 8
+    assert len({code for code, _ in LOOKS.values()}) == len(LOOKS) == len(Verdict)
     assert len({symbol for _, symbol in LOOKS.values()}) == len(LOOKS)
 
 

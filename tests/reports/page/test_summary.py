@@ -29,7 +29,8 @@ def with_verdicts(*verdicts: str) -> samples.Tables:
 def test_verdicts_are_counted_by_release() -> None:
     newest = Counter(row["verdict"] for row in FEW["matrix"] if row["server"] == "2.15.1")
     lines = summary(FEW).splitlines()
-    names = [cell.split()[-1] for cell in lines[2].strip("| ").split(" | ")[1:]]
+    head = next(line for line in lines if line.startswith("| Release "))
+    names = [cell.split()[-1] for cell in head.strip("| ").split(" | ")[1:]]
     line = next(line for line in lines if line.startswith("| 2.15.1 "))
     counts = [int(cell.replace("·", "0")) for cell in line.strip("| ").split(" | ")[1:]]
     assert {name: count for name, count in zip(names, counts, strict=True) if count} == newest
@@ -55,14 +56,18 @@ def test_coverage_is_counted_by_specification() -> None:
 
 def test_deviations_and_flaky_cells_are_named() -> None:
     text = summary(FEW)
-    assert "| a50-example |" in text
+    example = [row for row in FEW["matrix"] if row["verdict"] == "known"]
+    (line,) = [line for line in text.splitlines() if "| a50-example |" in line]
+    does = "The release counts from the opening of the batch"
+    assert line.startswith(f"| loss | bug | a50-example | {does} | {len(example)} | ")
+    assert line.endswith("| [issues/7](https://example.com/nats/issues/7) |")
     assert "gave different verdicts" in text
 
 
-def test_a_run_that_is_not_whole_is_said_first() -> None:
+def test_a_run_that_is_not_whole_is_said_before_what_it_found() -> None:
     runs = [FEW["runs"][0] | {"partial": "--spec adr-50"}]
-    lines = summary({**FEW, "runs": runs}).splitlines()
-    assert lines[2].startswith(f"> Run {samples.RUN} is not whole")
+    text = summary({**FEW, "runs": runs})
+    assert text.index(f"> Run {samples.RUN} is not whole") < text.index("### ")
 
 
 def test_hostile_reasons_stay_one_line_of_plain_text() -> None:
@@ -114,7 +119,8 @@ def test_the_reference_layer_is_told_apart_and_counts_for_nothing() -> None:
     text = page.summary_markdown(document)
     assert "57 cases on 8 releases, nothing fails" in text
     assert "the reference layer: 3 fail. It counts as no release's conformance." in text
-    assert "What fails" not in text
+    assert "### New and unstable" not in text
+    assert "2.15.1: conforms" in text
     assert not [line for line in text.splitlines() if line.startswith("| ") and "refer" in line]
     assert page.badge(document)["message"] == f"{len(rows)} conform"
 
@@ -138,15 +144,19 @@ def test_failures_of_libraries_are_named_with_them() -> None:
     text = summary(libraries.libraries())
     (line,) = [line for line in text.splitlines() if escaped(libraries.LOST) in line]
     assert all(escaped(f"{libraries.PY} on {server}") in line for server in libraries.SERVERS)
-    assert f"| a37-known | {escaped(libraries.GO)} |" in text
+    assert "| protocol | bug | go:nats.go: a37-known | It gives up | " in text
 
 
-def test_one_entry_of_several_libraries_is_one_line() -> None:
+def test_libraries_that_use_one_name_have_a_cause_each() -> None:
     made = libraries.libraries()
-    mine = made["deviations"][-1]
-    other = mine | {"library": "js:nats.js", "clients": [libraries.JS]}
-    text = summary({**made, "deviations": [*made["deviations"], other]})
-    assert f"| a37-known | {escaped(libraries.GO)}, {escaped(libraries.JS)} |" in text
+    mine = [row for row in made["matrix"] if row["client"] and row["deviation"]]
+    other = [
+        row | {"client": libraries.JS, "spec_revision": libraries.CLAIMS[libraries.JS]}
+        for row in mine
+    ]
+    text = summary({**made, "matrix": [*made["matrix"], *other]})
+    assert "go:nats.go: a37-known" in text
+    assert f"{libraries.JS.partition('@')[0]}: a37-known" in text
 
 
 def test_where_only_libraries_were_played_their_sentences_are_counted() -> None:
@@ -178,5 +188,70 @@ def test_releases_are_told_as_without_libraries() -> None:
 
 def test_hostile_words_of_a_library_stay_one_line_of_plain_text() -> None:
     text = summary(libraries.hostile())
-    assert "<" not in text
+    assert "<" not in re.sub(r"</?(details|summary)>", "", text)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e\u2066\u2028\udcff]", text)
+
+
+def test_it_begins_with_a_sentence_for_the_newest_release_of_each_line() -> None:
+    lines = summary(FEW).splitlines()
+    assert lines[0].startswith("## Jetproof")
+    targets = [line.split(": ")[0] for line in lines if re.match(r"- [✓≈✗] ", line)]
+    assert [name[4:] for name in targets[:4]] == ["2.15.1", "2.14.6", "2.12.8", "2.11.11"]
+    assert lines[2].startswith("- ✗ 2.15.1: ")
+    folded = summary(FEW).partition("<details>")[2].partition("</details>")[0]
+    assert "4 more targets" in folded
+    assert [name[4:] for name in targets[4:]] == ["2.14.0", "2.12.2", "2.12.1", "2.12.0"]
+    assert all(f"{name}: " in folded for name in targets[4:])
+
+
+def test_the_sentence_is_the_one_of_the_digest() -> None:
+    from jetproof.results.digest import digest
+    from jetproof_reports.page.overview import cell_of
+
+    cells = [cell_of(row) for row in FEW["cells"] if row["server"] == "2.15.1"]
+    assert f"- ✗ {escaped(digest(cells).verdict_line)}\n" in summary(FEW)
+
+
+def test_unstable_cells_are_named_first() -> None:
+    text = summary(variants.unstable())
+    table = text.partition("### New and unstable\n\n")[2].split("\n\n")[0].splitlines()[2:]
+    assert [row.split(" | ")[0] for row in table[:2]] == ["| ≀ unstable"] * 2
+    assert all("unstable" not in row for row in table[2:])
+    assert text.count("1 unstable") == 2  # each on a release of its own
+
+
+def test_an_unstable_cell_fails_only_if_what_was_seen_is_never_right() -> None:
+    rows = with_verdicts("pass", "unstable", "unstable")["matrix"]
+    for row in rows:
+        row["never_right"] = False
+    assert page.badge(page.document({"matrix": rows}))["color"] == "brightgreen"
+    assert "nothing fails" in summary({"matrix": rows})
+    rows[1]["never_right"] = True
+    assert page.badge(page.document({"matrix": rows}))["message"] == "1 of 3 do not conform"
+    assert "1 fail" in summary({"matrix": rows})
+
+
+def test_a_run_of_an_older_version_takes_the_kind_from_the_ledger() -> None:
+    marks = ("kind", "severity", "upstream")
+    rows = [{k: v for k, v in row.items() if k not in marks} for row in FEW["matrix"]]
+    cells = [{k: v for k, v in row.items() if k not in marks} for row in FEW["cells"]]
+    text = summary({**FEW, "matrix": rows, "cells": cells})
+    assert "| loss | bug | a50-example |" in text
+    text = summary({"matrix": rows})
+    assert "|  | known | a50-example |" in text
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "http://example.com/1", "https://h/)[x](https://evil"]
+)
+def test_only_plain_https_addresses_become_links(address: str) -> None:
+    rows = [row | {"upstream": address} for row in FEW["matrix"]]
+    text = summary({"matrix": rows, "cells": []})
+    assert "](" not in re.sub(r"\\.", "", text)
+
+
+def test_positions_are_a_count_and_a_command() -> None:
+    count = sum(row["verdict"] == "position" for row in FEW["matrix"])
+    assert f"{count} cells take a position" in summary(FEW)
+    assert "`jetproof positions RUN`" in summary(FEW)
+    assert "jetproof positions" not in summary(with_verdicts("pass"))

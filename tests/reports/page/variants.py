@@ -13,6 +13,10 @@ HOSTILE = f"{MARKUP}{UNSEEN} javascript:window.owned=3"
 """Runs a script, ends the block it stands in, hides the page, forges a line, reverses text."""
 
 
+FRAMES_OF_A_PLAY = 170
+"""More than the page keeps of one transcript."""
+
+
 def several() -> Tables:
     """The small sample, with more than one of everything that a page can show side by side.
 
@@ -50,6 +54,54 @@ def several() -> Tables:
     for row in mine[5:8]:
         row["revision_to"] = 9
     return made
+
+
+def unstable() -> Tables:
+    """The small sample, in which two cells failed in one play and in none of two others.
+
+    What the first saw is never right; the second may be the machine's doing."""
+    made = tables(57, 8)
+    wanted = [row for row in made["cells"] if row["verdict"] == "pass"][:2]
+    for place, cell in enumerate(wanted):
+        changed = {
+            "verdict": "unstable", "reason": "failed in 1 of 3 plays: step commit: got absent",
+            "plays": ["fail", "pass", "pass"], "never_right": place == 0, "fingerprint": None,
+        }  # fmt: skip
+        names = ("case", "server", "topology")
+        for row in (*made["cells"], *made["matrix"]):
+            if all(row[name] == cell[name] for name in names):
+                row |= changed
+        keys = ("run_id", "cell_no", "case", "server", "client")
+        made["frames"] += [
+            {key: cell[key] for key in keys} | frame for frame in _plays(changed["plays"])
+        ]
+        names = ("cell", "topology", "client", "provider", "spec_revision", *keys)
+        made["evidence"].append(
+            {name: cell[name] for name in names}
+            | {"index": 4, "step": "commit", "iteration": "play 1", "kind": "request"}
+            | {"path": "reply.json.batch", "ok": False, "expected": "'$batch'"}
+            | {"actual": '"absent"', "ms": 12.5, "fault": "never-right"}
+        )
+    return made
+
+
+def _plays(verdicts: list[str]) -> list[Row]:
+    """The frames of several plays, below a line each that says which one it is."""
+    lines: list[Row] = []
+    for number, verdict in enumerate(verdicts, 1):
+        how = "first" if number == 1 else "alone"
+        words = f"play {number} of {len(verdicts)}, {how}: {verdict}"
+        lines.append({"direction": "!", "connection": "harness", "op": "play", "note": words})
+        for place in range(FRAMES_OF_A_PLAY):
+            subject = f"play{number}.{place}"
+            lines.append({"direction": ">", "connection": "c1", "op": "PUB", "subject": subject})
+    empty = {
+        "subject": "", "reply": "", "status": None, "description": "", "headers": None, "size": 0,
+        "truncated": False, "payload": "", "payload_b64": None, "note": "", "step": "commit",
+    }  # fmt: skip
+    return [
+        empty | line | {"index": place, "ms": place * 1.5} for place, line in enumerate(lines, 1)
+    ]
 
 
 def _otherwise(row: Row) -> Row:

@@ -2,6 +2,7 @@
 
 const NO_VERDICT = new Set(["n/a", "error"]);
 const DIFFERS = new Set(["fail", "stale", "known", "warn"]);
+const UNSTABLE = "unstable";
 
 const KINDS = [
   ["new-failure", "New failures", "kept to the text before, and does not any more"],
@@ -18,6 +19,21 @@ function decided(cell) {
   return cell !== null && !NO_VERDICT.has(cell.verdict.name);
 }
 
+/** Whether it does not do what the text says; an unstable cell does not if what was seen is never right. */
+function differs(cell) {
+  return DIFFERS.has(cell.verdict.name) || (cell.verdict.name === UNSTABLE && cell.neverRight);
+}
+
+/** An unstable cell that proves nothing: no change may rest on it. */
+function undecided(cell) {
+  return cell.verdict.name === UNSTABLE && !cell.neverRight;
+}
+
+/** How a cell counts in heads and sums: one that is unstable and never right fails. */
+function countedCode(matrix, row, column, verdict) {
+  return verdict?.name === UNSTABLE && matrix.cell(row, column).neverRight ? "f" : verdict?.code;
+}
+
 /** The kind of difference, or null. */
 function kindOf(a, b) {
   const had = decided(a);
@@ -25,8 +41,9 @@ function kindOf(a, b) {
   if (!had && !has) return null;
   if (!had) return "new";
   if (!has) return "gone";
-  const was = DIFFERS.has(a.verdict.name);
-  const now = DIFFERS.has(b.verdict.name);
+  if (undecided(a) || undecided(b)) return null;
+  const was = differs(a);
+  const now = differs(b);
   const verdict = a.verdict.name !== b.verdict.name;
   if (!was && now) return "new-failure";
   if (was && !now) return "fixed";

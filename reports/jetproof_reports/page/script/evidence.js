@@ -1,5 +1,8 @@
 // The panel behind a cell: what the text says, what was expected and seen, the wire, the log.
 
+const NEVER_RIGHT = "No conforming server does this, on whatever machine: once is enough, and it counts as a failure.";
+const TIMING = "A slow machine can look like this: it counts as no failure.";
+
 class Panel {
   constructor(matrix, libraries, onmove, onclose) {
     this.matrix = matrix;
@@ -57,6 +60,7 @@ class Panel {
       column.reference ? h("p", { class: "hint" }, "Answered by the reference layer in front of a real server. It counts as no release's conformance.") : null,
       row.client ? this.libraryStrip(cell) : null,
       this.strip(cell),
+      cell.verdict.name === UNSTABLE ? h("p", { class: "hint" }, cell.neverRight ? NEVER_RIGHT : TIMING) : null,
       cell.reason ? h("p", { class: `reason v-${verdict.code}` }, wireText(cell.reason)) : null,
       h("div", { class: "replay" }, h("code", {}, cell.replay || "no replay command was recorded"), cell.replay ? copyButton(cell.replay, "the replay command") : null),
     );
@@ -116,7 +120,7 @@ class Panel {
   witness(cell, evidence) {
     if (!cell.row.client || libraryOf(cell.row.client).witness) return null;
     const other = this.libraries.witnessed(cell);
-    if (!other) return DIFFERS.has(cell.verdict.name) ? section("The reference client", h("p", { class: "hint" }, "It was not among the libraries of this run. What it made of a case that a library fails stands with the reason.")) : null;
+    if (!other) return differs(cell) || undecided(cell) ? section("The reference client", h("p", { class: "hint" }, "It was not among the libraries of this run. What it made of a case that a library fails stands with the reason.")) : null;
     const lines = other.wire ? transcriptOf(evidence, other.wire) : null;
     const fold = h("details", {}, h("summary", {}, "Its transcript"));
     fold.addEventListener("toggle", () => fold.open && fold.children.length === 1 && fold.append(sequence(lines)));
@@ -138,7 +142,7 @@ class Panel {
       this.clauses(cell, tables),
       this.change(cell),
       this.transcript(cell, evidence),
-      this.log(evidence.logs[cell.number], ALARMS.includes(cell.verdict.code)),
+      this.log(evidence.logs[cell.number], ALARMS.includes(cell.verdict.code) || cell.verdict.name === UNSTABLE),
       this.origin(cell),
     ];
   }
@@ -170,6 +174,7 @@ class Panel {
     const to = library ? viewAddress("libraries", { by: "known", client: library, q: entry.id }) : viewAddress("deviations", { q: entry.id });
     return section(
       library ? "Known failure" : "Known deviation",
+      marksOf(entry),
       h("p", {}, h("a", { href: to }, entry.id), library ? ` of ${library} on ${spans(this.matrix, entry.servers)}` : ` in ${spans(this.matrix, entry.servers)}`),
       entry.says ? h("p", {}, h("b", {}, "The text: "), entry.says) : null,
       cell.reason.includes(entry.does) ? null : h("p", {}, h("b", {}, "What it does: "), wireText(withoutId(entry.does, entry.id))),
@@ -214,7 +219,7 @@ class Panel {
     const first = raw && cell.row.client ? raw : lines || raw;
     show(first);
     const toggle = lines && raw ? h("label", { class: "check" }, h("input", { type: "checkbox", checked: first === raw, onchange: (event) => show(event.target.checked ? raw : lines) }), h("span", {}, "as it was, with times")) : null;
-    const hint = lines ? `Ids, inboxes and times are placeholders. Fingerprint ${cell.fingerprint}.` : "";
+    const hint = lines ? `Ids, inboxes and times are placeholders. Fingerprint ${cell.fingerprint}.` : cell.verdict.name === UNSTABLE ? "All plays, each as it was, with its times." : "";
     return section("Transcript", h("p", { class: "hint" }, hint, " ", toggle), place);
   }
 

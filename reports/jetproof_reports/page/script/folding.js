@@ -66,7 +66,7 @@ class SpecBar {
 
   button(spec, rows, columns) {
     const real = columns.filter((column) => !column.reference);
-    const counted = (codes) => rows.reduce((sum, row) => sum + real.filter((column) => codes.includes(this.matrix.counted(row, column)?.code)).length, 0);
+    const counted = (codes) => rows.reduce((sum, row) => sum + real.filter((column) => codes.includes(countedCode(this.matrix, row, column, this.matrix.counted(row, column)))).length, 0);
     const [fails, errors] = [counted(["f", "s"]), counted(["e"])];
     const told = `${spec}: ${plural(rows.length, "case")}${fails ? `, ${plural(fails, "cell fails", "cells fail")}` : ""}${errors ? `, ${whole(errors)} without a verdict` : ""}`;
     return h(

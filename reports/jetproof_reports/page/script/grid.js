@@ -2,7 +2,7 @@
 
 const OVERSCAN = 6;
 const ALARMS = ["f", "s", "e"];
-const WORST_FIRST = ["f", "s", "e", "w", "k", "o", "p", "n"];
+const WORST_FIRST = ["f", "s", "e", "u", "w", "k", "o", "p", "n"];
 
 class Grid {
   label = "Verdicts by case and release";
@@ -119,7 +119,7 @@ class Grid {
 
   /** The verdict of a cell as it counts in a head and a group. */
   codeOf(row, column) {
-    return this.matrix.verdict(row, column)?.code;
+    return countedCode(this.matrix, row, column, this.matrix.verdict(row, column));
   }
 
   /** What a cell is marked with besides its verdict: a class, and words for it. */

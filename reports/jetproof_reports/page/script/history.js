@@ -76,6 +76,7 @@ function deviationsView(matrix, tables) {
             "article",
             { class: "card" },
             h("h3", {}, one.id, " ", verdictCounts(matrix, one.verdicts)),
+            marksOf(one),
             one.says ? h("p", {}, h("b", {}, "The text: "), one.says) : one.clauses.map((id) => (known.has(id) ? h("p", {}, h("b", {}, `${id}: `), known.get(id).text) : null)),
             h("p", {}, h("b", {}, "The releases: "), wireText(withoutId(one.does, one.id))),
             h("p", { class: "hint" }, `In ${spans(matrix, one.servers)}`),

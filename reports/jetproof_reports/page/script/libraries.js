@@ -298,7 +298,7 @@ function libraryFailuresView(matrix, libraries, tables) {
 
 function libraryCard(matrix, client, cells, tables) {
   const matches = (cell) => asked([matrix.haystack(cell.row), cell.reason].join("\n"));
-  const wrong = cells.filter((cell) => ["fail", "stale", "error", "warn"].includes(cell.verdict.name) && matches(cell));
+  const wrong = cells.filter((cell) => ["unstable", "fail", "stale", "error", "warn"].includes(cell.verdict.name) && matches(cell)).sort((a, b) => Number(b.verdict.name === UNSTABLE) - Number(a.verdict.name === UNSTABLE));
   const [open, beyond] = [wrong.filter((cell) => matrix.claimed(cell.row)), wrong.filter((cell) => !matrix.claimed(cell.row))];
   const ledger = Map.groupBy(cells.filter((cell) => cell.deviation && cell.verdict.name === "known"), (cell) => cell.deviation);
   const entries = [...ledger].map(([id, mine]) => ({ id, cells: mine, entry: ledgerEntry(tables, client, id) })).filter((one) => asked([one.id, client, one.entry?.says, one.entry?.does, ...one.cells.map((cell) => cell.row.case)].join("\n")));

@@ -1,6 +1,7 @@
 // The page: which view is shown, the keyboard, light and dark, print.
 
 const VIEWS = [
+  ["overview", "Overview"],
   ["matrix", "Matrix"],
   ["libraries", "Libraries"],
   ["regressions", "Changes"],
@@ -13,6 +14,7 @@ const VIEWS = [
   ["trends", "Trends"],
 ];
 const MAKERS = {
+  overview: overviewView,
   libraries: (matrix, tables) => (libraryTab() === "positions" ? libraryPositionsView(matrix, libraries, tables) : libraryFailuresView(matrix, libraries, tables)),
   regressions: regressionsView,
   coverage: coverageView,
@@ -37,7 +39,7 @@ function showView(view, changes = {}) {
 
 /** Draw what the address asks for. */
 async function route() {
-  const known = shownViews().some(([view]) => view === state.view) ? state.view : DEFAULTS.view;
+  const known = shownViews().some(([view]) => view === state.view) ? state.view : home.view;
   drawViews(known);
   drawnView = known;
   const main = by("main");
@@ -52,7 +54,7 @@ async function route() {
   }
   grid = panel = null;
   document.body.classList.remove("with-panel");
-  const tables = await block("tables");
+  const tables = await block(known === "overview" ? "overview" : "tables");
   if (drawnView !== known) return;
   // Emptied first, so that the next view begins at its top without being laid out for it.
   main.replaceChildren();
@@ -268,7 +270,7 @@ async function start() {
     matrix = new Matrix(await block("head"));
     if (matrix.clientRows.length) libraries = new LibraryMatrix(matrix);
     // What a run of the gate alone is about is libraries.
-    if (matrix.clientRows.length > matrix.serverRows.length) DEFAULTS.view = "libraries";
+    if (matrix.clientRows.length > matrix.serverRows.length) home.view = "libraries";
     readAddress();
     // A cell's link says which view it belongs to.
     if (matrix.cellNamed(state.cell)?.row.client && state.view === "matrix") state.view = "libraries";

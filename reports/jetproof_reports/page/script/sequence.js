@@ -26,6 +26,10 @@ function sequence(lines) {
   const lanes = lanesOf(lines);
   const steps = [];
   for (const line of lines) {
+    if (isPlay(line)) {
+      steps.push({ play: line.note, lines: [] });
+      continue;
+    }
     if (steps.at(-1)?.name !== line.step || steps.length === 0) steps.push({ name: line.step, lines: [] });
     steps.at(-1).lines.push(line);
   }
@@ -39,6 +43,10 @@ function sequence(lines) {
     ),
   );
   for (const step of steps) {
+    if (step.play) {
+      figure.append(h("h4", { class: "play" }, wireText(step.play[0].toUpperCase() + step.play.slice(1))));
+      continue;
+    }
     const list = h("ol", { class: "frames" }, step.lines.map((line) => frame(line, lanes)));
     figure.append(
       step.name === GIVEN
@@ -47,6 +55,11 @@ function sequence(lines) {
     );
   }
   return figure;
+}
+
+/** The line above each play of a cell that was played several times. */
+function isPlay(line) {
+  return line.dir === "!" && line.op === "play" && Boolean(line.note);
 }
 
 /** Lifelines from left to right. */

@@ -1,7 +1,7 @@
 // What the reader asked for, kept in the address: a link shows the next reader the same thing.
 
 const DEFAULTS = {
-  view: "matrix",
+  view: "overview",
   q: "",
   clause: "",
   verdicts: "",
@@ -25,11 +25,15 @@ const DEFAULTS = {
   untested: "",
 };
 
+/** What an address without a view is about, if it asks for anything. */
+const home = { view: "matrix" };
+
 const state = { ...DEFAULTS };
 
 function readAddress() {
   const given = new URLSearchParams(location.hash.slice(1));
   for (const name of Object.keys(DEFAULTS)) state[name] = given.get(name) ?? DEFAULTS[name];
+  if (!given.has("view") && Object.keys(DEFAULTS).some((name) => given.has(name))) state.view = home.view;
 }
 
 function addressOf(changes = {}) {
@@ -37,6 +41,9 @@ function addressOf(changes = {}) {
   for (const [name, value] of Object.entries({ ...state, ...changes })) {
     if (value !== DEFAULTS[name]) told.set(name, value);
   }
+  // Said with anything else that is asked for, so that it is not taken for the matrix.
+  const wanted = changes.view ?? state.view;
+  if (wanted === DEFAULTS.view && told.size) told.set("view", wanted);
   // Case names keep their slashes and colons: the address can be read.
   return `#${told.toString().replaceAll("%2F", "/").replaceAll("%3A", ":").replaceAll("%40", "@").replaceAll("%2C", ",")}`;
 }

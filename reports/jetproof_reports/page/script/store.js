@@ -55,6 +55,7 @@ class Matrix {
       row.twin = key;
     }
     for (const row of this.rows) row.severalRevisions = seen.get(row.twin) > 1;
+    this.neverRight = new Set(head.never_right);
     this.number();
   }
 
@@ -123,12 +124,20 @@ class Matrix {
       fingerprint: head.fingerprints[of("fingerprint")],
       replay: head.replays[of("replay")].replaceAll("{case}", row.case).replaceAll("{server}", column.server),
       ms: of("ms"),
+      neverRight: this.neverRight.has(number),
       caseHash,
       specHash,
       harness,
       run,
       name: this.nameOf(row, column),
     };
+  }
+
+  /** A cell by the number that evidence is filed by. */
+  numbered(number) {
+    const place = this.numbers.indexOf(number);
+    const width = this.columns.length;
+    return this.cell(this.rows[Math.floor(place / width)], this.columns[place % width]);
   }
 
   /** The name that console, JUnit and files use too. */

@@ -1,6 +1,6 @@
 // Over runs: how many cells of each verdict, by specification.
 
-const DRAWN_VERDICTS = ["p", "o", "k", "w", "s", "f", "e"];
+const DRAWN_VERDICTS = ["p", "o", "k", "w", "u", "s", "f", "e"];
 const CHART_HEIGHT = 96;
 
 function trendsView(matrix, tables) {
