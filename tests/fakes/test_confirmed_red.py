@@ -80,7 +80,7 @@ def test_what_is_always_wrong_stands_after_a_second_play(library: Library, cases
     played = judged(library, cases, Moody(lambda *_: "wrong"))
     cell = played.cells["asks1"]
     assert (cell.verdict, cell.plays, played.exit_code) == ("fail", ("fail", "fail"), 1)
-    assert cell.reason == "step 1, reply.json.answer: expected right, got wrong"
+    assert cell.reason == "step 1, reply.json.answer: expected 'right', got wrong"
     assert starts(played) == 2
     assert [event.case for event in played.events if isinstance(event, CaseHeld)] == [cell.case]
 

@@ -19,15 +19,17 @@ LEDGER = """\
 client: ./my-adapter
 entries:
   - id: says-yes
-    case: {case}
+    kind: bug
+    severity: protocol
     text: A commit says 1 or eob.
     does: It says yes.
     {more}
-    mismatches:
-      - {{step: committed, path: answer, actual: error APIError 10200}}
-      - {{step: members, path: wire.last.headers.Nats-Batch-Commit, actual: {actual}}}
-      - {{step: stored, path: stream.messages, actual: 0}}
-      - {{step: stored, path: stream.last_seq, actual: 0}}
+    cases:
+      {case}:
+        - {{step: committed, path: answer, actual: error APIError 10200}}
+        - {{step: members, path: wire.last.headers.Nats-Batch-Commit, actual: {actual}}}
+        - {{step: stored, path: stream.messages, actual: 0}}
+        - {{step: stored, path: stream.last_seq, actual: 0}}
 """
 KNOWN = "adr-50/client/atomic::only-the-last-message-commits"
 
@@ -123,7 +125,7 @@ def test_an_entry_that_names_no_case_is_a_mistake_with_its_line(gate: Gate, tmp_
     own = script(tmp_path / "my-adapter", f"touch {tmp_path}/started")
     done = gate(KNOWN, "--client", own, "--ledger", entry)
     assert done.code == 2
-    assert "l.yaml:4: no case adr-50/client/atomic::there-is-none" in done.err
+    assert "l.yaml:10: no case adr-50/client/atomic::there-is-none" in done.err
     assert not (tmp_path / "started").exists(), "files are read before anything is started"
 
 
@@ -140,7 +142,7 @@ def test_what_a_library_lacks_does_not_apply_and_is_counted_by_reason(
     done = gate(cases(COMMITS, CLOSES), "--client", mute, "--out", "run")
     assert done.code == 0
     assert {verdict for verdict, _ in cells(Path("run")).values()} == {"n/a"}
-    assert "  1 mute has no batch.close, batch.open" in done.out
+    assert "  1 n/a: mute has no batch.close, batch.open" in done.out
     assert done.out.splitlines()[-1].startswith("✓"), "what matters most comes last"
 
 

@@ -33,11 +33,13 @@ LEDGER = f"""\
 client: ./my-adapter
 entries:
   - id: says-yes
-    case: {FEW}
+    kind: bug
+    severity: protocol
     text: A commit says 1 or eob.
     does: It says yes.
-    mismatches:
-      - {{step: committed, path: answer, actual: error APIError 10200}}
+    cases:
+      {FEW}:
+        - {{step: committed, path: answer, actual: error APIError 10200}}
 """
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from jetproof.engine.calibrate import time_factor
+from jetproof.engine.confirm import SUSPECTS_MOST
 from jetproof.engine.run import RunOptions, fresh_run_id
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library, load_library
@@ -154,6 +155,8 @@ class Front:
                 run=fresh_run_id(),
                 time_factor=time_factor(),
                 command=("pytest", *map(redacted, config.invocation_params.args)),
+                # Who stops at a failure wants to see it at once.
+                confirm=0 if config.getoption("maxfail") else SUSPECTS_MOST,
             )
             sinks = []
             if (folder := config.getoption("jetproof_out")) is not None:
