@@ -159,3 +159,18 @@ def test_shortening_says_how_many_frames_are_missing() -> None:
     shown = [less["lines"][number] for number in less["transcripts"][mark]]
     gap = next(line for line in shown if line[3] == "gap")
     assert gap[10] == f"{len(numbers) * 50 - TRIMS[-1].lines} more frames"
+
+
+def test_a_page_made_smaller_keeps_the_plays_of_unstable_cells() -> None:
+    """They have no transcript: their frames are all that shows what happened."""
+    document = page.document(variants.unstable())
+    made = trimmed(document, TRIMS[-1])
+    kept = {cell for block in made["evidence"] for cell in block["raw"]}
+    unstable = {str(cell) for numbers in document["overview"]["news"][:2] for cell in numbers}
+    assert kept == unstable
+    lines = [block["lines"][line] for block in made["evidence"] for line in _raw_lines(block)]
+    assert sum(line[3] == "play" for line in lines) == 6
+
+
+def _raw_lines(block: dict[str, Any]) -> list[int]:
+    return [line for frames in block["raw"].values() for line, _ in frames]
