@@ -23,7 +23,7 @@ _LOOPS = 50_000
 
 
 def ended(wait: float = 0.0) -> bool:
-    """Whether whoever started this has closed the pipe, or is gone; waits so long for that."""
+    """Whether the starter of this process has closed the pipe, or is gone; waits that long."""
     return bool(select.select([sys.stdin], [], [], max(0.0, wait))[0])
 
 
@@ -35,19 +35,19 @@ def report(mib: int, error: str = "") -> None:
 
 def burn() -> None:
     """Keep one core busy."""
-    told = 0.0
+    reported_at = 0.0
     while not ended():
         for _ in range(_LOOPS):
             pass
-        if time.monotonic() - told >= _REPORT_SECONDS:
-            told = time.monotonic()
+        if time.monotonic() - reported_at >= _REPORT_SECONDS:
+            reported_at = time.monotonic()
             report(0)
     report(0)
 
 
 def write(folder: str, most: int) -> None:
     """Write and sync one file over and over. It has no name: it goes with this process."""
-    mib, told, began = 0, 0.0, time.monotonic()
+    mib, reported_at, began = 0, 0.0, time.monotonic()
     try:
         with tempfile.TemporaryFile(dir=folder) as stream:
             while not ended(began + mib / _MIB_PER_SECOND - time.monotonic()):
@@ -58,8 +58,8 @@ def write(folder: str, most: int) -> None:
                     mib += 1
                 stream.flush()
                 os.fsync(stream.fileno())
-                if time.monotonic() - told >= _REPORT_SECONDS:
-                    told = time.monotonic()
+                if time.monotonic() - reported_at >= _REPORT_SECONDS:
+                    reported_at = time.monotonic()
                     report(mib)
         report(mib)
     except OSError as error:
