@@ -62,8 +62,8 @@ def test_a_revision_that_a_release_does_not_speak_is_not_applicable_there(
 ) -> None:
     every = of(library, REV_7)
     assert reasons(library, every, target) == {
-        f"{target.version} speaks fast ingest of revision 10; this case is about revision 7: "
-        f"play it with --spec adr-50@7 or --server reference:{layer}": len(every.items)
+        f"{target.version} speaks fast ingest of revision 10, not 7: "
+        f"--spec adr-50@7 or --server reference:{layer} plays it": len(every.items)
     }
 
 

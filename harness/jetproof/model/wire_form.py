@@ -46,10 +46,7 @@ class WireForm:
             return f"{version} does not speak {name}: releases do from {self.spoken[0][0]}"
         if all(clause.holds_in(spoken) for clause in own):
             return None
-        play = f"play it with --spec {self.spec}@{revision}"
+        play = f"--spec {self.spec}@{revision}"
         if revision == self.reference:
             play += f" or --server reference:{'latest' if version.is_prerelease else version}"
-        return (
-            f"{version} speaks {name} of revision {spoken}; "
-            f"this case is about revision {revision}: {play}"
-        )
+        return f"{version} speaks {name} of revision {spoken}, not {revision}: {play} plays it"
