@@ -132,3 +132,38 @@ def test_a_state_that_is_reached_a_moment_late_is_a_matter_of_time(
     steps = "      - stream: {messages: 2, within: 200ms}"
     assert faults(judged(library, cases, steps, due=0.6)) == {"stream.messages": TIMING}
     assert faults(judged(library, cases, steps, due=0.1)) == {}
+
+
+class Forgetful(Talkative):
+    """Loses the first request of each kind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lost: set[str] = set()
+
+    def requested(self, client: Client, frame: Pub) -> None:
+        kind = frame.subject.split(".")[0]
+        if "lose" in frame.subject and kind not in self.lost:
+            self.lost.add(kind)
+        elif "lose" in frame.subject:
+            self.reply(client, frame, None, b"there")
+        else:
+            super().requested(client, frame)
+
+
+def test_only_a_request_to_the_api_is_sent_again_after_silence(
+    library: Library, cases: Cases
+) -> None:
+    steps = """
+      - request: {subject: $JS.API.lose.$id, within: 200ms, until_there: 5s}
+        reply: {payload: there}
+      - request: {subject: ask.lose.$id, within: 200ms, until_there: 5s}
+        reply: {payload: there}"""
+    fake = Forgetful()
+
+    async def scenario() -> Played:
+        async with serving(fake):
+            return await play(library, cases(CASE.format(steps=steps)), fake.url, confirm=0)
+
+    played = bounded(scenario())
+    assert played.failed("looks") == [("2", "reply", "no reply")]
