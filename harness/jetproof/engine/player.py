@@ -29,7 +29,7 @@ from jetproof.model.template import (
     text_of,
 )
 from jetproof.model.verdict import Check, Fault, FrameRecord
-from jetproof.wire import ConnectionLost, WireTimeout
+from jetproof.wire import ConnectionLost, ConnectTimeout, WireTimeout
 
 STALL = 0.4
 MOST_AT_ONCE = 10_000
@@ -84,7 +84,7 @@ async def play_case(play: Play) -> Outcome:
             disturbed = True
         else:
             error = play.broken or await _told(play, problem)
-            disturbed = isinstance(problem, TooSlow)
+            disturbed = isinstance(problem, (TooSlow, ConnectTimeout))
     finally:
         forget()
     await _stop(task)

@@ -46,6 +46,7 @@ from jetproof.targets.clients.process import AdapterFault
 from jetproof.targets.node import Node, NotReady, StartError
 from jetproof.targets.reference import REVISIONS
 from jetproof.targets.topology import RunningTarget, start_target
+from jetproof.wire import ConnectTimeout
 
 __all__ = [
     "CASES_AT_ONCE",
@@ -226,7 +227,8 @@ class _Run:
                         pass
             self.emit(TargetStopped(group.target.name, group.topology, group.configuration))
         except (JetproofError, OSError) as problem:
-            if isinstance(problem, NotReady) and during.put_off and not played:
+            busy = isinstance(problem, (NotReady, ConnectTimeout))
+            if busy and during.put_off and not played:
                 said = str(problem).splitlines()[0]
                 self.emit(Notice(f"{group.target.name} {group.topology} is started again: {said}"))
                 self.again.append(group)

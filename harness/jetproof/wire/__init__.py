@@ -6,7 +6,7 @@ connection), `driver` (a client that hides nothing), `rules` (what a tap may do 
 
 from jetproof.wire.codec import Parser, encode
 from jetproof.wire.driver import Connection
-from jetproof.wire.errors import ConnectionLost, ProtocolError, WireTimeout
+from jetproof.wire.errors import ConnectionLost, ConnectTimeout, ProtocolError, WireTimeout
 from jetproof.wire.frames import (
     Connect,
     Err,
@@ -25,6 +25,7 @@ from jetproof.wire.headers import Headers
 
 __all__ = [
     "Connect",
+    "ConnectTimeout",
     "Connection",
     "ConnectionLost",
     "Err",

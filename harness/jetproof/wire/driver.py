@@ -25,7 +25,13 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from jetproof.wire.codec import Parser, encode
-from jetproof.wire.errors import ConnectionLost, ProtocolError, WireTimeout, excerpt
+from jetproof.wire.errors import (
+    ConnectionLost,
+    ConnectTimeout,
+    ProtocolError,
+    WireTimeout,
+    excerpt,
+)
 from jetproof.wire.frames import (
     Connect,
     Err,
@@ -133,7 +139,8 @@ class Connection:
                 await connection._ping()
         except TimeoutError:
             connection._link.abort(f"no {step} from {where} within {connect_timeout:g} s")
-            raise connection._lost() from None
+            lost = connection._lost()
+            raise ConnectTimeout(lost.reason, lost.last_error) from None
         except OSError as error:
             raise ConnectionLost(
                 f"cannot connect to {where}: {error.strerror or error}",

@@ -48,6 +48,10 @@ class ConnectionLost(JetproofError):
         self.last_error = last_error
 
 
+class ConnectTimeout(ConnectionLost):
+    """A server that listens did not answer in time: it is silent, or the machine is too busy."""
+
+
 class WireTimeout(JetproofError, TimeoutError):
     """Nothing came within the time allowed; the connection itself is still there."""
 
