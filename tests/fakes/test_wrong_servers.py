@@ -6,6 +6,7 @@ import pytest
 
 from jetproof.engine import player
 from jetproof.engine.play import Play
+from jetproof.events import Notice
 from jetproof.load.library import Library
 from jetproof.model.case import Publish
 from jetproof.targets.node import StartError
@@ -223,3 +224,41 @@ def test_a_bug_of_the_harness_is_told_as_one_and_other_cases_go_on(
     assert played.cells["unlucky"].reason.startswith(
         "step 1: this is a bug in jetproof: KeyError: 'oops' (broken, line "
     )
+
+
+PRIVATE = """
+  - case: private
+    clauses: [DEMO-MUST-001]
+    given: {connections: {own: {}}}
+    steps:
+      - request: {subject: $JS.API.INFO, connection: own}
+        reply: {json: {memory: 0}}
+"""
+
+
+class SilentAt(Polite):
+    """Greets every connection but one."""
+
+    def __init__(self, number: int | None = None) -> None:
+        super().__init__()
+        self.number = number
+        self.greeted = 0
+
+    def greet(self, client: Client) -> None:
+        self.greeted += 1
+        if self.greeted != self.number:
+            super().greet(client)
+
+
+def test_a_connection_that_a_busy_server_does_not_open_is_tried_again(
+    library: Library, cases: Cases
+) -> None:
+    polite = SilentAt()
+    judged(library, cases, PRIVATE, polite)
+    # The last connection is that of the case, those before it are the session's.
+    for number in (polite.greeted, polite.greeted - 1):
+        played = judged(library, cases, PRIVATE, SilentAt(number), time_factor=0.2)
+        assert played.verdicts == {"private": "pass"}
+        [said] = [event.text for event in played.events if isinstance(event, Notice)]
+        assert "again: " in said
+        assert "no INFO" in said
