@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from jetproof.engine.run import Stop
-from jetproof.events import CaseHeld, Event, Notice, TargetStarted
+from jetproof.events import CaseFinished, CaseHeld, Event, Notice, TargetStarted
 from jetproof.load.library import Library
 from jetproof.model.ledger import Deviation, KnownMismatch
 from jetproof.model.matcher import parse_matcher
@@ -128,7 +128,7 @@ def test_confirmation_has_a_bound_and_says_so(library: Library, cases: Cases) ->
     unconfirmed = [cell for cell in played.cells.values() if "not confirmed" in cell.reason]
     assert len(unconfirmed) == 10
     assert {cell.plays for cell in unconfirmed} == {("fail",)}
-    assert all("only 20 failing cells" in cell.reason for cell in unconfirmed)
+    assert all("only 20 failing cells of a target" in cell.reason for cell in unconfirmed)
     assert starts(played) == 2  # one play of the whole group confirms all twenty
     assert played.exit_code == 1
 
@@ -214,3 +214,18 @@ def test_a_neighbour_that_fails_only_in_a_confirmation_is_mentioned(
     assert played.verdicts == {"asks1": "fail", "asks2": "pass"}
     said: list[Event] = [event for event in played.events if isinstance(event, Notice)]
     assert any("asks2" in str(event) and "not judged" in str(event) for event in said)
+
+
+def test_each_target_has_a_bound_of_its_own(library: Library, cases: Cases) -> None:
+    fakes = [Moody(lambda *_: "wrong"), Moody(lambda *_: "wrong")]
+    text = "".join(ASKS.format(n=number) for number in range(1, 5))
+
+    async def scenario() -> Played:
+        async with serving(fakes[0]), serving(fakes[1]):
+            urls = [fake.url for fake in fakes]
+            return await play(library, cases(text), *urls, confirm=3)
+
+    played = bounded(scenario())
+    cells = [event.cell for event in played.events if isinstance(event, CaseFinished)]
+    unconfirmed = [cell.target for cell in cells if "not confirmed" in cell.reason]
+    assert sorted(unconfirmed) == sorted(fake.url for fake in fakes)

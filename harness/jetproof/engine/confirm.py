@@ -19,7 +19,7 @@ from jetproof.model.verdict import Check, Fault, FrameRecord, Verdict
 from jetproof.plan import Group, Item
 
 SUSPECTS_MOST: Final = 20
-"""So many red cells of a run are played again."""
+"""So many red cells of a target are played again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,11 @@ class Played:
         """Which cell it is about."""
         client = self.item.client.name if self.item.client else ""
         return self.item.case.id, self.item.revision, client, self.group.target.name
+
+    @property
+    def subject(self) -> tuple[str, str]:
+        """Whose failures have a bound together: a target, or a client library on one."""
+        return self.key[2:]
 
     @property
     def red(self) -> bool:

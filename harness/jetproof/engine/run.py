@@ -289,8 +289,13 @@ class _Run:
 
     def _judged(self, played: Played) -> None:
         """Reports what was played; a red cell is held until it was played again."""
-        if not played.red or not self.options.confirm or self.options.fail_fast:
+        most = self.options.confirm
+        if not played.red or not most or self.options.fail_fast:
             self._report(played)
+            return
+        if sum(one.subject == played.subject for one in self.suspects) >= most:
+            over = f"only {most} failing cells of a target are played again"
+            self._report(played, (played,), over)
             return
         self.suspects.append(played)
         self.emit(CaseHeld(played.item.case.id, played.group.target.name))
@@ -298,7 +303,7 @@ class _Run:
     def _report(self, played: Played, plays: Sequence[Played] = (), unconfirmed: str = "") -> None:
         """The cell of a case, after one play or several."""
         outcome = played.outcome
-        found = settle(plays or (played,), unconfirmed) if played.red and plays else None
+        found = settle(plays, unconfirmed) if plays else None
         cell = self._cell(
             played.item,
             played.group.target,
@@ -317,7 +322,7 @@ class _Run:
 
     async def _confirm(self) -> None:
         """Plays suspects again: among the same neighbours first, then alone."""
-        tried = self.suspects[: self.options.confirm]
+        tried = self.suspects
         plays: dict[tuple[str, int, str, str], list[Played]] = {one.key: [one] for one in tried}
 
         def take(played: Played) -> None:
@@ -340,10 +345,8 @@ class _Run:
         for one in tried:
             if not is_settled(plays[one.key]):
                 await self._groups([replace(one.group, items=(one.item,))], alone)
-        for number, one in enumerate(self.suspects):
-            over = f"only {self.options.confirm} failing cells of a run are played again"
-            why = self.stop.reason or (over if number >= self.options.confirm else "")
-            self._report(one, plays.get(one.key, [one]), why)
+        for one in tried:
+            self._report(one, plays[one.key], self.stop.reason or "")
 
     # -- one case -------------------------------------------------------------------------------
 
