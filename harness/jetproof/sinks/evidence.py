@@ -55,6 +55,8 @@ def explain(
     """The lines that explain one cell; `whole` shows long payloads, `log` the server's log."""
     cell = outcome.cell
     yield headline(outcome, paint)
+    if len(cell.plays) > 1:
+        yield f"    {paint.dim('plays: ' + ', '.join(cell.plays))}"
     for clause in cell.clauses:
         yield from _clause(clause, clauses.get(clause), paint)
     if cell.reason and (not outcome.failed or cell.verdict in _WITH_REASON):
