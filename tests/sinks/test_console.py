@@ -163,8 +163,10 @@ def test_conforms_is_printed_only_where_no_known_bug_applies() -> None:
 
 def test_an_unstable_cell_is_shown_with_all_its_plays() -> None:
     frames = tuple(make_frame(number) for number in range(1, 21))
-    cell = make_cell("u", Verdict.UNSTABLE, reason="failed in 1 of 3 plays: late", plays=("fail",))
+    plays = ("fail", "pass", "pass")
+    cell = make_cell("u", Verdict.UNSTABLE, reason="failed in 1 of 3 plays: late", plays=plays)
     text = printed(whole_run(CaseFinished(cell, (make_check(),), frames)))
+    assert "    plays: fail, pass, pass\n" in text
     assert "frames, all 20" in text
     assert text.splitlines()[-1].startswith("✓ conforms · 1 unstable")
 
