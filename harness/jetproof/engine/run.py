@@ -46,7 +46,7 @@ from jetproof.targets.clients.process import AdapterFault
 from jetproof.targets.node import Node, NotReady, StartError
 from jetproof.targets.reference import REVISIONS
 from jetproof.targets.topology import RunningTarget, start_target
-from jetproof.wire import ConnectTimeout
+from jetproof.wire import ConnectTimeout, WireTimeout
 
 __all__ = [
     "CASES_AT_ONCE",
@@ -227,7 +227,7 @@ class _Run:
                         pass
             self.emit(TargetStopped(group.target.name, group.topology, group.configuration))
         except (JetproofError, OSError) as problem:
-            busy = isinstance(problem, (NotReady, ConnectTimeout))
+            busy = isinstance(problem, (NotReady, ConnectTimeout, WireTimeout))
             if busy and during.put_off and not played:
                 said = str(problem).splitlines()[0]
                 self.emit(Notice(f"{group.target.name} {group.topology} is started again: {said}"))
