@@ -262,3 +262,32 @@ def test_a_connection_that_a_busy_server_does_not_open_is_tried_again(
         [said] = [event.text for event in played.events if isinstance(event, Notice)]
         assert "again: " in said
         assert "no INFO" in said
+
+
+class DeafTo(Polite):
+    """Answers every PING but one."""
+
+    def __init__(self, number: int | None = None) -> None:
+        super().__init__()
+        self.number = number
+        self.pings = 0
+        self.before_cases = 0
+
+    def pinged(self, client: Client) -> None:
+        self.pings += 1
+        if self.pings != self.number:
+            super().pinged(client)
+
+    def requested(self, client: Client, frame: Pub) -> None:
+        self.before_cases = self.before_cases or self.pings
+        super().requested(client, frame)
+
+
+def test_a_session_that_a_busy_server_does_not_answer_is_begun_again(
+    library: Library, cases: Cases
+) -> None:
+    polite = DeafTo()
+    judged(library, cases, PLAIN, polite)
+    played = judged(library, cases, PLAIN, DeafTo(polite.before_cases), time_factor=0.2)
+    assert played.verdicts == {"plain": "pass"}
+    assert any("is started again" in str(event) for event in played.events)
