@@ -223,7 +223,7 @@ def test_the_summary_has_one_row_a_release() -> None:
     lines = printed([run_started(), *cells, known, RunFinished("r", wall_ms=2000)]).splitlines()
     head = next(n for n, line in enumerate(lines) if line.startswith("release "))
     assert [line.split()[0] for line in lines[head + 1 : head + 5]] == list(RELEASES)
-    assert any(line.startswith("  known    1 ") and "(2.12.0)" in line for line in lines)
+    assert any(line.startswith("  known    1 ") and "[2.12.0]" in line for line in lines)
     assert lines[-1] == "≈ nothing new · 4 pass · 1 known · 2.0 s"
 
 

@@ -20,6 +20,8 @@ _AROUND = 2
 """The blank line above, and the prompt below."""
 _LEAST_GROUPS = 3
 _TARGETS_MOST = 8
+_QUIET_MOST = 3
+"""So many targets without anything new are named where there are more than that."""
 _CELLS_MOST = 6
 _SHARED_REASON = 5
 """So many cases with one reason are one line."""
@@ -79,7 +81,7 @@ def _notable(each: Sequence[Digest]) -> Sequence[Digest]:
     """The targets to name where there are many: those with something new, then the last ones."""
     new = [one for one in each if one.code or one.unstable]
     rest = [one for one in each if one not in new]
-    return [*new[:_TARGETS_MOST], *rest[max(0, len(rest) - max(0, _TARGETS_MOST - len(new))) :]]
+    return [*new[:_TARGETS_MOST], *rest[max(0, len(rest) - _QUIET_MOST) :]]
 
 
 def _cells(
@@ -120,10 +122,10 @@ def _group(group: Group, whole: Digest, paint: Paint, digits: int, verbose: bool
     severity = pad(group.severity or "known", _SEVERITY_WIDTH)
     if group.severity in ("loss", "crash"):
         severity = paint.style(severity, "red")
-    tags = [group.client or "", "" if group.kind == "bug" else group.kind or ""]
-    tag = "".join(f"[{visible(name)}] " for name in tags if name)
     where = span(group.servers, whole.servers)
-    text = f"{tag}{visible(group.headline, 400)}" + (f" ({where})" if where else "")
+    tags = [group.client or "", where, "" if group.kind == "bug" else group.kind or ""]
+    tag = "".join(f"[{visible(name)}] " for name in tags if name)
+    text = f"{tag}{visible(group.headline, 400)}"
     count = str(group.cells).rjust(digits)
     room = paint.width - 4 - _SEVERITY_WIDTH - digits
     yield f"  {severity} {paint.dim(count)} {fit(text, room)}"
