@@ -1,7 +1,8 @@
 """A checkout of nats-server: whether a folder is one, and which state of the source it has.
 
-Its state is its commit. Changes that are not committed count as well: files that Git tracks, and
-files that it does not ignore. They become a hash behind the commit.
+Its state is its commit. Changes that are not committed count as well: files that Git tracks, files
+that it does not ignore, and folders that a `replace` line of go.mod names. They become a hash
+behind the commit.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import hashlib
 import os
 import re
 import subprocess
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jetproof.errors import JetproofError
 
 _MODULE = re.compile(r"^module\s+\"?github\.com/nats-io/nats-server(?:/v2)?\"?\s*(?://.*)?$", re.M)
+_LOCAL = re.compile(r"^(?!\s*//).*=>\s*\"?(\.{1,2}(?:/[^\s\"]*)?|/[^\s\"]+)", re.M)
 _SECONDS = 60.0
 _HASH_DIGITS = 12
 _SHOWN_DIGITS = 12
@@ -66,12 +69,13 @@ def look_at(folder: Path) -> Checkout:
             "build it yourself and name the binary: path:./nats-server",
         )
     commit = _git(folder, "rev-parse", "HEAD").decode("ascii", "replace").strip()
-    return Checkout(commit, _changes(folder))
+    return Checkout(commit, _changes(folder, [folder / name for name in _LOCAL.findall(text)]))
 
 
-def _changes(folder: Path) -> str:
-    """A hash of all that differs from the commit; empty if nothing does."""
-    if not _git(folder, "status", "--porcelain", "-z", "--untracked-files=all"):
+def _changes(folder: Path, replaced: Sequence[Path]) -> str:
+    """A hash of all that is not in the commit; empty if that is nothing."""
+    status = _git(folder, "status", "--porcelain", "-z", "--untracked-files=all")
+    if not status and not replaced:
         return ""
     found = hashlib.sha256(_git(folder, "diff", "--binary", "--no-ext-diff", "HEAD"))
     names = _git(folder, "ls-files", "-z", "--others", "--exclude-standard")
@@ -84,7 +88,19 @@ def _changes(folder: Path) -> str:
         except OSError as error:
             raise _unreadable(folder, str(error)) from error
         found.update(b"\0%b\0%b" % (name, hashlib.sha256(content).digest()))
+    for place in replaced:
+        for name, content in _files(place):
+            found.update(b"\0%b\0%b" % (name, hashlib.sha256(content).digest()))
     return found.hexdigest()[:_HASH_DIGITS]
+
+
+def _files(place: Path) -> Iterator[tuple[bytes, bytes]]:
+    """The files of a folder that no commit of the checkout covers."""
+    for top, folders, names in os.walk(place):
+        folders[:] = sorted(set(folders) - {".git"})
+        for path in (Path(top) / name for name in sorted(names)):
+            if path.is_file():
+                yield os.fsencode(path.relative_to(place)), path.read_bytes()
 
 
 def _git(folder: Path, *arguments: str) -> bytes:

@@ -65,4 +65,7 @@ def _binary(spec: TargetSpec) -> Built:
             hint="path: names a nats-server binary or a checkout of nats-server, relative to the "
             "current folder",
         )
-    return Built(path, digest_of(path)[:BUILD_DIGITS])
+    try:
+        return Built(path, digest_of(path)[:BUILD_DIGITS])
+    except OSError as error:
+        raise StartError(f"cannot read {path}: {error}", hint="chmod +r it") from error
