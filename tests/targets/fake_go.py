@@ -16,7 +16,9 @@ echo "$*" >> {log}/calls
 env | sort > {log}/env-$1
 case "$1" in
 env) printf '{version}\\nlinux\\namd64\\nv1\\n\\n\\n' ;;
-list) {listing} ;;
+list) if [ "$3" = -versions ]; then {listing}
+else {named}
+fi ;;
 install) out="$GOBIN/nats-server"
 {build}
 ;;
@@ -41,8 +43,10 @@ class FakeGo:
         *,
         version: str = "go1.26.8",
         listing: str = f"echo github.com/nats-io/nats-server/v2 {VERSIONS}",
+        named: str = "echo unknown revision >&2; exit 1",
     ) -> None:
-        script = SCRIPT.format(log=self.folder, version=version, listing=listing, build=build)
+        words = {"log": self.folder, "version": version, "listing": listing, "named": named}
+        script = SCRIPT.format(**words, build=build)
         path = self.folder / "go"
         path.write_text(script)
         path.chmod(0o755)

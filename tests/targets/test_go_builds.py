@@ -92,6 +92,12 @@ def test_an_unknown_version_names_its_neighbours(go: FakeGo) -> None:
     assert "2.15.0, 2.15.1, 2.15.2;" in raised.value.hint
 
 
+def test_a_version_that_is_not_listed_is_asked_for_by_name(go: FakeGo) -> None:
+    go.write(named='echo "$3" | tr @ " "')
+    assert names("go:2.12.13") == ["go:2.12.13"]
+    assert go.calls("list")[-1] == "list -m github.com/nats-io/nats-server/v2@v2.12.13"
+
+
 def test_a_range_without_versions_is_refused(go: FakeGo) -> None:
     with pytest.raises(JetproofError, match=r"no version 2\.9\.\*"):
         names("go:2.9.*")
@@ -100,7 +106,7 @@ def test_a_range_without_versions_is_refused(go: FakeGo) -> None:
 def test_what_go_listed_is_kept_and_not_asked_again(
     go: FakeGo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert names("go:2.15.2") == names("go:2.15.1") != []
+    assert names("go:2.15.2") + names("go:2.15.1") == ["go:2.15.2", "go:2.15.1"]
     assert len(go.calls("list")) == 1
     go.remove(monkeypatch)
     assert names("go:2.15.*") == ["go:2.15.0", "go:2.15.1", "go:2.15.2"]
@@ -193,7 +199,7 @@ def test_a_damaged_build_is_made_again(go: FakeGo) -> None:
     [
         (
             "echo github.com/nats-io/nkeys; echo 'server/x.go:7:2: undefined: y' >&2; exit 2",
-            r"ended with 2\nserver/x\.go:7:2: undefined: y$",
+            r"ended with 2\nserver/x\.go:7:2: undefined: y\n",
             "nothing was kept",
         ),
         ("echo 'write x: no space left on device' >&2; exit 1", "no space left", "disk is full"),

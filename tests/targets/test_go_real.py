@@ -94,12 +94,13 @@ def test_a_run_names_the_build(built: Built, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("offline", "built")
 def test_a_checkout_is_built_and_its_commit_is_the_build(
-    source: Path, tmp_path: Path, owner: Owner
+    source: Path, tmp_path: Path, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "nats-server"
     shutil.copytree(source, folder)
     for path in (folder, *folder.rglob("*")):  # Go keeps its module cache read-only
         path.chmod(path.stat().st_mode | 0o200)
+    monkeypatch.setenv("JETPROOF_CACHE", str(tmp_path / "cache"))
     name = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
         subprocess.run(["git", "-C", str(folder), *name, *command], check=True)

@@ -118,9 +118,15 @@ def _exact(asked: Version, cache_dir: Path | None) -> Version:
     listing = fresh_listing(cache_dir=cache_dir)
     if (found := _spelled(asked, listing)) is not None:
         return found
-    if listing.problem:
+    if listing.problem or _can_be_had(asked):
         return asked
     raise _unknown(str(asked), listing, nearest(asked, listing.versions))
+
+
+def _can_be_had(asked: Version) -> bool:
+    """A module proxy may have a version that it does not list."""
+    code, said = ask(find_go().program, "list", "-m", f"{MODULE}@v{asked}")
+    return code == 0 and said.split() == [MODULE, f"v{asked}"]
 
 
 def _spelled(asked: Version, listing: Listing) -> Version | None:
