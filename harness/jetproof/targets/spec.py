@@ -7,7 +7,7 @@
     embedded:2.14.6        the release binary, whatever the command would choose
     container:2.14.6       the release in a container
     reference:2.15.1       the release behind the reference layer
-    go:2.15.2              a version of the Go module, built here; go:2.15.0-RC.3, go:2.12.*
+    go:2.15.2              a version of the Go module, built here; go:2.15.0-RC.1, go:2.12.*
     path:./nats-server     any build, or a checkout of nats-server, which is built at its state
     nats://[user:pass@]host[:port]   a server that somebody else runs
 
