@@ -45,7 +45,9 @@ async def _known(spec: TargetSpec, notify: Notify | None, ahead: bool) -> PlanTa
         return PlanTarget(str(spec.url), version, "external", fixed=EXTERNAL)
     if spec.path is not None:
         if not is_folder(spec):
-            await binary_version(str(named(spec)))  # what does not run is not worth a hash
+            await binary_version(
+                str(named(spec)), shown=spec.path
+            )  # what does not run is not worth a hash
         built = await own_build(spec, notify=notify)
         version = await binary_version(str(built.binary))
         target = PlanTarget(str(spec), version, "path", build=built.build, binary=built.binary)
@@ -69,8 +71,9 @@ def _among(target: PlanTarget) -> PlanTarget:
     return replace(target, newer=newer[-1] if newer else None, older=older[-1] if older else None)
 
 
-async def binary_version(path: str) -> Version:
-    """What a server binary says it is: `nats-server: v2.15.1`."""
+async def binary_version(path: str, *, shown: str = "") -> Version:
+    """What a server binary says it is: `nats-server: v2.15.1`. Errors name it as `shown`."""
+    name = shown or path
     hint = "path: wants an executable nats-server; `--version` must answer with its version"
     try:
         process = await asyncio.create_subprocess_exec(
@@ -81,7 +84,9 @@ async def binary_version(path: str) -> Version:
             stderr=asyncio.subprocess.STDOUT,
         )
     except OSError as error:
-        raise JetproofError(f"cannot run {path}: {error}", phase="plan", hint=hint) from error
+        raise JetproofError(
+            f"cannot run {name}: {_reason(error)}", phase="plan", hint=hint
+        ) from error
     try:
         async with asyncio.timeout(10):
             output, _ = await process.communicate()
@@ -89,12 +94,16 @@ async def binary_version(path: str) -> Version:
         process.kill()
         await process.wait()
         raise JetproofError(
-            f"{path} --version did not end within 10 s", phase="plan", hint=hint
+            f"{name} --version did not end within 10 s", phase="plan", hint=hint
         ) from None
     text = output.decode("utf-8", "replace").strip()
     try:
         return Version.parse(text.split()[-1])
     except (VersionError, IndexError):
         raise JetproofError(
-            f"{path} --version said {text[:200]!r}", phase="plan", hint=hint
+            f"{name} --version said {text[:200]!r}", phase="plan", hint=hint
         ) from None
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
