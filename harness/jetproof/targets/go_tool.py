@@ -142,7 +142,7 @@ class Job:
                 process.wait()
                 raise
         if code != 0:
-            raise self._failed(go, f"`go {' '.join(self.command)}` ended with {code}")
+            raise self._failed(go, f"`go {self.command[0]}` ended with {code}")
 
     def _wait(
         self,
