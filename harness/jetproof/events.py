@@ -31,7 +31,7 @@ class TargetStarted:
     configuration: str
     cases: int
     ms: float
-    build: str = ""  # hash of the binary, where two of one version can differ
+    build: str = ""  # hash of the binary or commit, where two of one version can differ
 
 
 @dataclass(frozen=True, slots=True)

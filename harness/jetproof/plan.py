@@ -11,6 +11,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 from jetproof.errors import JetproofError
@@ -62,7 +63,9 @@ class PlanTarget:
                 return Version.parse(name)
 
     build: str = ""
-    """Hash of the binary, where two of one version can differ."""
+    """What tells its build from others of one version: a hash of the binary, or a commit."""
+    binary: Path | None = None
+    """Where the server is, if it was built or found for this run."""
     speaks: tuple[str, ...] | None = None
     """All that it answers for, specifications or parts of suites, if that is not everything: what
     the reference layer speaks, where there is one."""

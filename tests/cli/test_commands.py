@@ -27,6 +27,7 @@ COMMANDS = (
     "replay",
     "mutate",
     "soak",
+    "releases",
     "doctor",
     "smoke",
     "gate",

@@ -377,7 +377,7 @@ def test_a_password_in_a_target_is_nowhere_to_be_seen(
 ) -> None:
     url = "nats://alice:s3cret@127.0.0.1:1"
 
-    async def known(_: object) -> list[object]:
+    async def known(_: object, **__: object) -> list[object]:
         from jetproof.model.versions import Version
         from jetproof.plan import PlanTarget
 

@@ -355,7 +355,7 @@ def test_a_password_in_a_target_is_nowhere_to_be_seen(
 ) -> None:
     url = "nats://alice:s3cret@127.0.0.1:1"
 
-    async def known(_: object) -> list[PlanTarget]:
+    async def known(_: object, **__: object) -> list[PlanTarget]:
         return [PlanTarget(url, Version.parse("2.15.1"), "external", fixed="it is external")]
 
     def unreachable(*_: object, **__: object) -> None:

@@ -296,6 +296,18 @@ def test_another_build_under_the_same_name_is_refused(
     assert "path:./two is 2.16.0-dev in s1 and 2.17.0-dev in" in done.err
 
 
+def test_another_commit_of_the_same_checkout_is_refused(
+    jetproof: Command, shards: Shards, tmp_path: Path
+) -> None:
+    shards(2)
+    rows = json.loads((tmp_path / "s2" / "run.json").read_text())["targets"]
+    change(tmp_path / "s2", targets=[{**row, "build": "0123"} for row in rows])
+    done = jetproof("merge", "s1", "s2", "--out", "joined")
+    assert done.code == 2
+    assert "path:./one is the build " in done.err
+    assert "and 0123 in s2" in done.err
+
+
 def test_shards_of_different_splits_are_refused(jetproof: Command, shards: Shards) -> None:
     shards(2, 1)
     shards(3, 2)

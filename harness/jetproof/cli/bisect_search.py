@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from jetproof.cli.common import plural, write_json
+from jetproof.cli.common import plural, say, write_json
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, play
 from jetproof.cli.running import with_replay
@@ -149,10 +149,11 @@ async def look_at(
     library: Library, selected: Selected, servers: Sequence[str], against: str | None
 ) -> Field:
     """The releases to look at; where the case does not apply, there is nothing to compare."""
-    targets = await resolve(list(servers) or [str(version) for version in known_releases()])
+    names = list(servers) or [str(version) for version in known_releases()]
+    targets = await resolve(names, notify=say, ahead=False)
     base: PlanTarget | None = None
     if against is not None:
-        bases = await resolve([against])
+        bases = await resolve([against], notify=say, ahead=False)
         if len(bases) != 1:
             raise JetproofError(
                 f"--against {against} names {len(bases)} releases",

@@ -88,6 +88,13 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def say(line: str) -> None:
+    """One line for a person, while nothing else is shown: a build takes minutes."""
+    from jetproof.sinks.text import visible
+
+    sys.stderr.write(f"{visible(line, 300)}\n")
+
+
 def write_json(document: Mapping[str, object]) -> None:
     """One document on stdout. Pure ASCII: what a server said cannot act on a terminal."""
     from jetproof.results.rows import json_default

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from jetproof.cli.common import write_json
+from jetproof.cli.common import say, write_json
 from jetproof.cli.libraries import Judged, meet, meet_reference, named, pools, today
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, play
@@ -42,7 +42,7 @@ async def execute(args: argparse.Namespace) -> int:
     factor = time_factor()
     libraries = await meet(named(args.clients, args.all), args.ledger, library, factor)
     witness = await meet_reference(factor)
-    targets = await resolve(args.servers or _DEFAULT_TARGETS)
+    targets = await resolve(args.servers or _DEFAULT_TARGETS, notify=say)
     items = [item for one in libraries for item in client_items(library, cases, one.plan)]
     plan = make_plan(library, Selected(tuple(items), chosen.partial), targets, skip=frozenset())
     run_id, stop = fresh_run_id(), Stop()

@@ -39,6 +39,7 @@ def examine() -> list[Finding]:
         ("results", results_folder),
         ("releases", releases),
         ("pip", pip),
+        ("Go", go),
         ("processor", processor),
         ("Docker", docker),
         ("Java", java),
@@ -139,6 +140,18 @@ def pip() -> Finding:
     offline = os.environ.get("JETPROOF_OFFLINE", "") not in ("", "0", "false")
     detail = " ".join(done.stdout.split()[:2]) + (", not used: JETPROOF_OFFLINE is set" * offline)
     return Finding("pip", True, detail, purpose)
+
+
+def go() -> Finding:
+    from jetproof.targets.go_tool import GoError, find_go
+
+    purpose = "targets go:VERSION and checkouts, path:../nats-server; adapters in Go"
+    fix = "install Go: https://go.dev/doc/install"
+    try:
+        found = find_go()
+    except GoError as error:
+        return Finding("Go", False, error.message, purpose, fix)
+    return Finding("Go", True, f"{found.version}, {found.program}", purpose)
 
 
 def processor() -> Finding:

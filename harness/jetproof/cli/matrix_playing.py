@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from jetproof.cli.playing import Interrupts, attended
 from jetproof.engine.cells import cell_of
@@ -22,15 +23,17 @@ from jetproof.events import CaseFinished, Emit, Event, Notice, RunFinished, RunS
 from jetproof.load.library import Library
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Item, Plan, PlanTarget
+from jetproof.targets.own_build import own_build
 from jetproof.targets.releases import binary_for
+from jetproof.targets.spec import parse
 from jetproof.tasks import all_of
 
 ANY = "any"
 SERVERS_EACH = 8
 """Server processes that one release gets: two clusters and two single servers, say."""
 
-Fetch = Callable[[PlanTarget, Callable[[str], None]], None]
-"""Brings what a target needs onto this machine, or raises JetproofError. Blocks."""
+Fetch = Callable[[PlanTarget, Callable[[str], None]], Coroutine[Any, Any, None]]
+"""Brings what a target needs onto this machine, or raises JetproofError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +69,12 @@ class Stops(Stop):
             stop.now(reason)
 
 
-def fetch(target: PlanTarget, notify: Callable[[str], None]) -> None:
-    """The binary of an embedded release: fetched once, before the release's time is counted."""
+async def fetch(target: PlanTarget, notify: Callable[[str], None]) -> None:
+    """The binary of a release: fetched or built once, before the release's time is counted."""
     if target.provider in ("embedded", "reference"):
-        binary_for(target.version, notify=notify)
+        await asyncio.to_thread(binary_for, target.version, notify=notify)
+    elif target.provider == "go":
+        await own_build(parse(target.name), notify=notify)
 
 
 class Matrix:
@@ -154,7 +159,7 @@ class Matrix:
                 """Called in the thread that fetches; sinks are told in this one."""
                 loop.call_soon_threadsafe(tell, Notice(text))
 
-            fetching = asyncio.create_task(asyncio.to_thread(self._fetch, target, notify))
+            fetching = asyncio.create_task(self._fetch(target, notify))
             stop.watch(fetching)
             try:
                 await fetching

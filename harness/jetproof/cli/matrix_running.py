@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from jetproof.cli.common import write_json
+from jetproof.cli.common import say, write_json
 from jetproof.cli.matrix_playing import Matrix, Pace, Stops
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts
@@ -37,9 +37,10 @@ from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
 from jetproof.sinks.matrix_console import MatrixConsole
 from jetproof.sinks.record import SCHEMA_SUITE, Record
 from jetproof.sinks.releases import Board, Expected
+from jetproof.targets.go_versions import singles
 from jetproof.targets.releases import known_releases
 from jetproof.targets.resolve import resolve
-from jetproof.targets.spec import Provider, TargetSpec, expand, parse_list, redacted
+from jetproof.targets.spec import Provider, TargetSpec, parse_list, redacted
 
 JOBS_A_CORE = 8
 JOBS_MOST = 32
@@ -61,7 +62,8 @@ async def execute(args: argparse.Namespace) -> int:
     same_suites(library, earlier)
     selected = select_cases(library, request.selection)
     where = await _where(args.provider, request.servers, resuming=earlier is not None)
-    targets = await resolve(placed(request.servers, where.provider))
+    names = await asyncio.to_thread(placed, request.servers, where.provider)
+    targets = await resolve(names, notify=say, ahead=False)
     request = replace(request, servers=tuple(target.name for target in targets))
     skip = played(earlier, selected)
     plans = [make_plan(library, selected, [target], skip=skip) for target in targets]
@@ -108,18 +110,17 @@ def placed(servers: Sequence[str], provider: Provider | None) -> list[str]:
 
     A name that says its provider means the same thing when the run is resumed or replayed.
     """
-    known = known_releases()
     specs = (
         parse_list(list(servers))
         if servers
-        else [TargetSpec("embedded", version=version) for version in known]
+        else [TargetSpec("embedded", version=version) for version in known_releases()]
     )
     names: list[str] = []
     for spec in specs:
         if spec.url is not None:
             names.append(spec.url)
             continue
-        for single in expand(spec, known):
+        for single in singles(spec):
             if provider == "container" and not single.pinned:
                 single = replace(single, provider=provider, pinned=True)
             names.append(str(single))

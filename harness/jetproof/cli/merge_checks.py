@@ -55,6 +55,7 @@ def same_run(shards: Sequence[Run]) -> None:
                 "shards of one run differ in --shard alone",
             )
     _same_versions(shards)
+    _same_builds(shards)
 
 
 def coverage(shards: Sequence[Run]) -> Coverage:
@@ -106,6 +107,23 @@ def _same_versions(shards: Sequence[Run]) -> None:
                 raise _refused(
                     f"{target} is {known} in {where.folder} and {server} in {run.folder}",
                     "play all shards on the same servers",
+                )
+
+
+def _same_builds(shards: Sequence[Run]) -> None:
+    """Two commits of a checkout have one version; a build of `go:` may differ between machines."""
+    builds: dict[str, tuple[str, Run]] = {}
+    for run in shards:
+        rows = run.document.get("targets")
+        for row in rows if isinstance(rows, list) else ():
+            target, build = str(row.get("target")), row.get("build")
+            if build is None or not target.startswith("path:"):
+                continue
+            known, where = builds.setdefault(target, (build, run))
+            if known != build:
+                raise _refused(
+                    f"{target} is the build {known} in {where.folder} and {build} in {run.folder}",
+                    "play all shards on the same build",
                 )
 
 

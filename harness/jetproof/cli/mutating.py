@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TextIO
 
-from jetproof.cli.common import write_json
+from jetproof.cli.common import say, write_json
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts
 from jetproof.engine.again import AT_ONCE
@@ -72,7 +72,7 @@ async def execute(args: argparse.Namespace) -> int:
     """Play everything and tell what was caught."""
     library = load_library()
     selected = select_cases(library, Selection(tuple(args.patterns)))
-    targets = await resolve([args.server])
+    targets = await resolve([args.server], notify=say)
     if len(targets) != 1 or targets[0].fixed is not None:
         raise JetproofError(
             f"{args.server!r} cannot be made wrong",

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
-from jetproof.cli.common import write_json
+from jetproof.cli.common import say, write_json
 from jetproof.cli.libraries import Judged, meet_reference, pools
 from jetproof.cli.mutating import (
     Trial,
@@ -65,7 +65,7 @@ async def execute(args: argparse.Namespace) -> int:
     library = load_library()
     chosen = select_cases(library, Selection(tuple(args.patterns)), for_clients=True)
     cases = [item.case for item in chosen.items]
-    targets = await resolve([args.server])
+    targets = await resolve([args.server], notify=say)
     knobs = {
         knob.name: Mutant(id=knob.name, about=knob.does, breaks=knob.breaks, rules=())
         for knob in KNOBS

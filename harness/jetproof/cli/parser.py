@@ -19,6 +19,7 @@ from jetproof.cli import (
     merge,
     mutate,
     positions,
+    releases,
     replay,
     report,
     run,
@@ -41,7 +42,8 @@ exit codes:
 targets:
   2.15.1  2.12.*  '>=2.12.0 <2.14'  latest   release binaries, fetched on first use
   container:2.14.6                           the release in a container
-  path:./nats-server                         any build
+  go:2.15.2  go:2.15.0-RC.1                  any version of the Go module, built on first use
+  path:./nats-server  path:../checkout       any build; a checkout is built at its state
   nats://127.0.0.1:4222                      a server that somebody else runs
 
 `jetproof doctor` tells what this machine can run.
@@ -78,6 +80,7 @@ def build_parser() -> argparse.ArgumentParser:
         replay,
         mutate,
         soak,
+        releases,
         doctor,
         schema,
     ):

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import TextIO
 
-from jetproof.cli.common import write_json
+from jetproof.cli.common import say, write_json
 from jetproof.cli.libraries import meet, pools
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, play
@@ -59,7 +59,7 @@ async def execute(
             hint=f"replay plays one; these are: {listed}",
         )
     selected = named_exactly(selected)
-    targets = await resolve([server])
+    targets = await resolve([server], notify=say)
     if len(targets) != 1:
         raise JetproofError(
             f"{server!r} names {len(targets)} targets", phase="plan", hint="replay plays on one"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from jetproof.cli.common import write_json
+from jetproof.cli.common import say, write_json
 from jetproof.cli.patterns import replay_name, select_cases
 from jetproof.cli.playing import Interrupts, play
 from jetproof.cli.report_files import open_report_files
@@ -78,7 +78,7 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
     library = load_library()
     same_suites(library, earlier)
     selected = select_cases(library, request.selection)
-    targets = await resolve(request.servers or _DEFAULT_TARGETS)
+    targets = await resolve(request.servers or _DEFAULT_TARGETS, notify=say)
     # A resumed run goes on with the releases that it had, whatever `latest` means by now.
     request = replace(request, servers=tuple(target.name for target in targets))
     plan = make_plan(library, selected, targets, skip=played(earlier, selected))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jetproof.campaigns.load import check_cores
 from jetproof.campaigns.soak import Soak, SoakOptions, check_rounds, details
-from jetproof.cli.common import write_json
+from jetproof.cli.common import say, write_json
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, attended
 from jetproof.cli.running import Request, with_replay
@@ -58,7 +58,7 @@ async def execute(args: argparse.Namespace) -> int:
         tuple(args.patterns), tuple(args.servers), tuple(args.clauses), tuple(args.specs)
     )
     selected = select_cases(library, request.selection)
-    targets = await resolve(request.servers or _DEFAULT_TARGETS)
+    targets = await resolve(request.servers or _DEFAULT_TARGETS, notify=say)
     request = replace(request, servers=tuple(target.name for target in targets))
     plan = make_plan(library, selected, targets, skip=frozenset())
 

@@ -43,6 +43,7 @@ from jetproof.model.ledger import REFERENCE
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Group, Item, Plan, PlanTarget, why_not
 from jetproof.targets.clients.process import AdapterFault
+from jetproof.targets.go_build import Built
 from jetproof.targets.node import Node, NotReady, StartError
 from jetproof.targets.reference import REVISIONS
 from jetproof.targets.topology import RunningTarget, start_target
@@ -191,6 +192,7 @@ class _Run:
                 notify=lambda text: self.emit(Notice(text)),
                 knobs=self.options.knobs,
                 release=group.release,
+                built=_built(group.target),
             ) as target:
                 self.emit(
                     TargetStarted(
@@ -201,7 +203,7 @@ class _Run:
                         group.configuration,
                         len(group.items),
                         round((time.monotonic() - began) * 1000, 1),
-                        group.target.build,
+                        target.build,
                     )
                 )
                 try:
@@ -495,6 +497,10 @@ def _cells(count: int) -> str:
 
 def _is(count: int) -> str:
     return "is" if count == 1 else "are"
+
+
+def _built(target: PlanTarget) -> Built | None:
+    return None if target.binary is None else Built(target.binary, target.build)
 
 
 def log_tail(target: RunningTarget) -> tuple[str, ...]:

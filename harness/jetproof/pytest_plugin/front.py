@@ -77,13 +77,19 @@ class Front:
         try:
             self._library = load_library()
             wanted = config.getoption("jetproof_servers") or _DEFAULT_TARGETS
-            self._columns = tuple(map(Column.of, asyncio.run(resolve(wanted))))
+            self._columns = tuple(map(Column.of, asyncio.run(resolve(wanted, notify=self._notify))))
             if self._everything:
                 config.args = [str(self._library.root / "suites")]
         except JetproofError as error:
             raise usage(error) from error
         self._shelf = Shelf(self._library, config.invocation_params.dir)
         config.args = [name for arg in config.args for name in self._on_all_targets(arg)]
+
+    def _notify(self, line: str) -> None:
+        """A server is being built: pytest has nothing to show meanwhile."""
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.write_line(visible(line))
 
     def pytest_report_header(self) -> str:
         targets = ", ".join(

@@ -13,20 +13,22 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 from jetproof.targets.config import ClusterPlace, LeafPlace, NodePlace, render
+from jetproof.targets.go_build import Built
 from jetproof.targets.link import Link
 from jetproof.targets.node import Node, PortTaken
 from jetproof.targets.order import PORT_TRIES, Fleet, Order, launch_all
+from jetproof.targets.own_build import own_build
 from jetproof.targets.ports import LOOPBACK
-from jetproof.targets.server import ServerNode, build_at, ports_dir
+from jetproof.targets.server import ServerNode, ports_dir
 
 
 @contextlib.asynccontextmanager
 async def process_nodes(order: Order) -> AsyncIterator[Fleet]:
     """The order's servers as processes, ready, for the length of the block."""
-    binary = await _binary(order)
+    built = await _built(order)
     for last in (False,) * (PORT_TRIES - 1) + (True,):
         link = Link(order.choose_port(), order.choose_port()) if order.shape.linked else None
-        nodes = _plan(order, binary, link)
+        nodes = _plan(order, built.binary, link)
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(_close, nodes)
             try:
@@ -39,14 +41,19 @@ async def process_nodes(order: Order) -> AsyncIterator[Fleet]:
                 await stack.aclose()
                 shutil.rmtree(order.folder, ignore_errors=True)
                 continue
-            yield Fleet(nodes, link)
+            yield Fleet(nodes, link, built.build)
             return
 
 
-async def _binary(order: Order) -> Path:
-    if order.spec.version is None:
-        return build_at(order.spec)
-    return await order.binary(order.spec.version)
+async def _built(order: Order) -> Built:
+    if order.built is not None:
+        return order.built
+    if order.spec.provider in ("go", "path"):
+        return await own_build(
+            order.spec, cache_dir=order.cache_dir, offline=order.offline, notify=order.notify
+        )
+    assert order.spec.version is not None
+    return Built(await order.binary(order.spec.version), "")
 
 
 def _plan(order: Order, binary: Path, link: Link | None) -> dict[str, Node]:

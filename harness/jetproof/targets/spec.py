@@ -7,11 +7,13 @@
     embedded:2.14.6        the release binary, whatever the command would choose
     container:2.14.6       the release in a container
     reference:2.15.1       the release behind the reference layer
-    path:./nats-server     any build
+    go:2.15.2              a version of the Go module, built here; go:2.15.0-RC.1, go:2.12.*
+    path:./nats-server     any build, or a checkout of nats-server, which is built at its state
     nats://[user:pass@]host[:port]   a server that somebody else runs
 
 `parse` reads one string, `parse_list` several separated by commas, and `expand` turns a pattern
-into the known releases that it names. Nothing here starts anything.
+into the known releases that it names; `go_versions` knows those of `go:`. Nothing here starts
+anything.
 """
 
 from __future__ import annotations
@@ -25,12 +27,12 @@ from urllib.parse import unquote, urlsplit
 from jetproof.errors import JetproofError
 from jetproof.model.versions import Version, VersionError, VersionRange
 
-Provider = Literal["embedded", "container", "path", "external", "reference"]
+Provider = Literal["embedded", "container", "path", "external", "reference", "go"]
 _RELEASE_PROVIDERS = ("embedded", "container", "reference")
 _FORMS = (
     "a target is a release (2.15.1, 2.12.*, '>=2.12.0 <2.14', latest), a release with a provider "
-    "(embedded:2.14.6, container:2.14.6, reference:2.15.1), path:./nats-server, or "
-    "nats://host:port"
+    "(embedded:2.14.6, container:2.14.6, reference:2.15.1, go:2.15.2), path:./nats-server, "
+    "path:../checkout, or nats://host:port"
 )
 
 
@@ -95,6 +97,8 @@ def parse(text: str) -> TargetSpec:
         return _release("container", rest.strip(), pinned=True)
     if head == "reference":
         return _release("reference", rest.strip(), pinned=True)
+    if head == "go":
+        return _release("go", rest.strip(), pinned=True)
     raise _bad(
         text, f"there is no provider {head!r}; the providers are {', '.join(get_args(Provider))}"
     )
@@ -142,7 +146,8 @@ def unknown_release(asked: str, known: Sequence[Version]) -> JetproofError:
         f"no such release: {asked}",
         phase="plan",
         hint=f"known releases: {', '.join(str(version) for version in sorted(known)) or 'none'}; "
-        "any other build can be tested with path:./nats-server",
+        "go:VERSION builds any other version (`jetproof releases` lists them), and "
+        "path:./nats-server is a build of your own",
     )
 
 

@@ -12,6 +12,7 @@ cancellation.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import shutil
 import tempfile
@@ -25,14 +26,15 @@ from jetproof.model.versions import Version
 from jetproof.targets.cluster import process_nodes
 from jetproof.targets.config import Accounts, load_configuration
 from jetproof.targets.external import ExternalNode, external_nodes, unavailable
+from jetproof.targets.go_build import Built
+from jetproof.targets.go_versions import singles
 from jetproof.targets.link import Link
 from jetproof.targets.node import Node, Release, UnplannedExit
 from jetproof.targets.order import Fleet, Order, all_ready, in_time
 from jetproof.targets.ports import PortChooser, free_port
 from jetproof.targets.ready import wait_for_jetstream, wait_for_meta_leader, wait_until_cut
 from jetproof.targets.reference import Knobs, ReferenceLayer
-from jetproof.targets.releases import known_releases
-from jetproof.targets.spec import Provider, TargetSpec, expand, parse
+from jetproof.targets.spec import Provider, TargetSpec, parse
 from jetproof.targets.sweep import Owner, own_run
 
 
@@ -47,6 +49,7 @@ class RunningTarget:
         self.configuration = order.configuration.name
         self.nodes = fleet.nodes
         self.version: Version = order.spec.version or next(iter(fleet.nodes.values())).version
+        self.build = fleet.build
         self._link = fleet.link
         self._order = order
 
@@ -187,6 +190,7 @@ async def start_target(
     notify: Callable[[str], None] | None = None,
     knobs: Mapping[str, bool] | None = None,
     release: Version | None = None,
+    built: Built | None = None,
 ) -> AsyncIterator[RunningTarget]:
     """A target, ready to be used, for the length of the block.
 
@@ -194,10 +198,11 @@ async def start_target(
     for this target alone if none is given); `keep` leaves that folder behind. `factor` scales the
     time that a start may take. `accounts` are made besides JP, B and SYS. `knobs` make the reference
     layer of a target `reference:` do wrong on purpose. `release` is what the servers start with, if
-    that is to be another one: see `RunningTarget.restart`.
+    that is to be another one: see `RunningTarget.restart`. `built` is the binary of a target `go:` or
+    `path:` that was built beforehand: a checkout that changes meanwhile is not built again.
     """
     wanted = parse(spec) if isinstance(spec, str) else spec
-    wanted = _single(wanted)
+    wanted = await asyncio.to_thread(_single, wanted, cache_dir)
     if why := unavailable(wanted, configuration, topology, "shared", ()):
         raise JetproofError(f"cannot start {wanted}: {why}", phase="plan")
     with _owned(owner) as run, _folder(wanted, run, work_dir, keep) as folder:
@@ -223,6 +228,7 @@ async def start_target(
             on_unplanned_exit=exited,
             notify=notify,
             release=release,
+            built=built,
         )
         async with _provided(order) as fleet:
             handed_out = True
@@ -264,8 +270,8 @@ async def _external(spec: TargetSpec) -> AsyncIterator[Fleet]:
         yield Fleet(nodes)
 
 
-def _single(spec: TargetSpec) -> TargetSpec:
-    expanded = expand(spec, known_releases())
+def _single(spec: TargetSpec, cache_dir: Path | None) -> TargetSpec:
+    expanded = singles(spec, cache_dir=cache_dir)
     if len(expanded) != 1:
         raise JetproofError(
             f"{spec} names {len(expanded)} releases", phase="plan", hint="start them one by one"

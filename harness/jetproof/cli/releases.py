@@ -1,0 +1,84 @@
+"""`jetproof releases`: the versions of nats-server that there are, and where each comes from."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from jetproof.cli.common import add_command, plural, write_json
+
+if TYPE_CHECKING:
+    from jetproof.cli.common import Commands
+    from jetproof.targets.inventory import Inventory, Known
+
+_HEADS = ("target", "from", "here", "")
+_GO_ALONE = "Go module"
+_BOTH = "PyPI, Go module"
+_TABLE = "PyPI"
+
+
+def add_parser(commands: Commands) -> None:
+    about = "List the versions of nats-server that can be tested, and where each comes from."
+    parser = add_command(commands, "releases", about)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from jetproof.targets.inventory import take_inventory
+
+    found = take_inventory()
+    if args.json:
+        write_json(_document(found))
+    else:
+        _print(found, everything=args.verbose)
+    return 0
+
+
+def _document(found: Inventory) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "versions": [
+            {
+                "version": str(known.version),
+                "target": known.target,
+                "from": [*["pypi"] * known.pypi, *["go"] * known.go],
+                "here": list(known.here),
+                "new": known.new,
+            }
+            for known in found.versions
+        ],
+        "listed_at": None if found.at is None else found.at.isoformat(),
+        "problem": found.problem or None,
+        "exit_code": 0,
+    }
+
+
+def _print(found: Inventory, *, everything: bool) -> None:
+    from jetproof.sinks.paint import paint_for
+    from jetproof.sinks.text import pad, visible
+
+    paint = paint_for(sys.stdout)
+    first = next(known.version for known in found.versions if known.pypi)
+    shown = [known for known in found.versions if everything or known.version >= first]
+    rows = [_cells(known) for known in shown]
+    sizes = [max(map(len, column)) for column in zip(_HEADS, *rows, strict=True)]
+    line = "  ".join(map(pad, _HEADS, sizes)).rstrip()
+    sys.stdout.write(f"{paint.bold(line)}\n")
+    for known, row in zip(shown, rows, strict=True):
+        line = "  ".join(map(pad, row, sizes)).rstrip()
+        sys.stdout.write(f"{paint.style(line, 'green') if known.new else line}\n")
+    table = sum(known.pypi for known in found.versions)
+    new = sum(known.new for known in found.versions)
+    told = f"{plural(len(found.versions), 'version')}: {table} in the table of releases, {new} new"
+    if hidden := len(found.versions) - len(shown):
+        told += f"; {hidden} before {first} are shown with -v"
+    sys.stdout.write(f"\n{told}\n")
+    if found.problem:
+        when = "was never listed" if found.at is None else f"is as of {found.at:%Y-%m-%d %H:%M} UTC"
+        sys.stdout.write(f"the Go module {when}: {visible(found.problem, 300)}\n")
+
+
+def _cells(known: Known) -> tuple[str, str, str, str]:
+    source = _BOTH if known.pypi and known.go else _TABLE if known.pypi else _GO_ALONE
+    return known.target, source, ", ".join(known.here), "new" if known.new else ""

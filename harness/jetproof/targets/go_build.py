@@ -1,0 +1,204 @@
+"""Servers that are built here: a version of the Go module, or a checkout at its state.
+
+A build is made once and kept in the cache, by what is built, the toolchain and the flags. It is
+made in a folder beside the others and renamed when it is whole. Two runs at once build it once: the
+second one waits. A build that fails, is stopped or meets a full disk leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from jetproof.data import cache_root
+from jetproof.model.versions import Version, VersionError
+from jetproof.targets.checkout import Checkout, look_at
+from jetproof.targets.go_tool import BuildStopped, Go, GoError, Job, Notify, environment, find_go
+from jetproof.targets.kept import MEMBER, is_intact, keep, recorded
+from jetproof.targets.releases import is_offline, this_platform
+
+MODULE = "github.com/nats-io/nats-server/v2"
+BUILD_DIGITS = 16
+_KEY = 12
+_POLL_SECONDS = 0.1
+_INSTALL = ("install", "-v", "-trimpath")
+_INSTALL_FLAGS = "-mod=mod"
+_BUILD = ("build", "-v", "-trimpath")
+_BUILD_FLAGS = "-buildvcs=true"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A server that was built here, and what tells its build from others of the same version."""
+
+    binary: Path
+    build: str
+
+
+def build_version(
+    version: Version,
+    *,
+    cache_dir: Path | None = None,
+    offline: bool | None = None,
+    notify: Notify | None = None,
+    stop: threading.Event | None = None,
+) -> Built:
+    """A version of the Go module; blocks while it builds, so call it from a thread.
+
+    Without Go, a build that an earlier run kept is used. `build` is the binary's sha256.
+    """
+    root = _root(cache_dir) / "go"
+    try:
+        go = find_go()
+    except GoError:
+        if (kept := kept_build(version, cache_dir=cache_dir)) is not None:
+            return kept
+        raise
+    offline = is_offline() if offline is None else offline
+    place = root / f"{version}-{go.key(*_INSTALL, _INSTALL_FLAGS)}"
+    what = f"nats-server {version}"
+
+    def make(scratch: Path, folder: Path) -> None:
+        env = environment(
+            _INSTALL_FLAGS, offline=offline, GOBIN=str(folder), GOTMPDIR=str(scratch / "tmp")
+        )
+        command = (*_INSTALL, f"{MODULE}@v{version}")
+        Job(what, command, scratch, env, scratch / "log").run(go, notify, stop)
+
+    binary = _made(place, what, go, make, notify, stop)
+    return Built(binary, recorded(binary)[:BUILD_DIGITS])
+
+
+def kept_build(version: Version, *, cache_dir: Path | None = None) -> Built | None:
+    """The newest build of that version in the cache, by whichever toolchain."""
+    places = (_root(cache_dir) / "go").glob(f"{version}-{'?' * _KEY}")
+    for place in sorted(places, key=_age):
+        if is_intact(place / MEMBER):
+            return Built(place / MEMBER, recorded(place / MEMBER)[:BUILD_DIGITS])
+    return None
+
+
+def kept_versions(*, cache_dir: Path | None = None) -> frozenset[Version]:
+    """The versions of the Go module that the cache has builds of. Nothing is read but names."""
+    places = (_root(cache_dir) / "go").glob(f"*-{'?' * _KEY}/{MEMBER}")
+    found = set()
+    for place in places:
+        with contextlib.suppress(VersionError):
+            found.add(Version.parse(place.parent.name[: -_KEY - 1]))
+    return frozenset(found)
+
+
+def build_checkout(
+    folder: Path,
+    *,
+    cache_dir: Path | None = None,
+    offline: bool | None = None,
+    notify: Notify | None = None,
+    stop: threading.Event | None = None,
+) -> Built:
+    """A checkout of nats-server at its state; `build` is its commit, and what it has besides."""
+    found = look_at(folder)
+    go = find_go()
+    offline = is_offline() if offline is None else offline
+    place = _root(cache_dir) / "checkout" / f"{found.identity}-{go.key(*_BUILD, _BUILD_FLAGS)}"
+    what = f"{folder} at {found.shown}"
+
+    def make(scratch: Path, made: Path) -> None:
+        env = environment(_BUILD_FLAGS, offline=offline, GOTMPDIR=str(scratch / "tmp"))
+        command = (*_BUILD, "-o", str(made / MEMBER), ".")
+        Job(what, command, folder, env, scratch / "log").run(go, notify, stop)
+        _unchanged(folder, found)
+
+    return Built(_made(place, what, go, make, notify, stop), found.identity)
+
+
+def _unchanged(folder: Path, before: Checkout) -> None:
+    after = look_at(folder)
+    if after != before:
+        raise GoError(
+            f"{folder} changed while it was built: from {before.shown} to {after.shown}",
+            "nothing was kept; run again when nobody edits it, or copy it with `git worktree add`",
+        )
+
+
+def _made(
+    place: Path,
+    what: str,
+    go: Go,
+    make: Callable[[Path, Path], None],
+    notify: Notify | None,
+    stop: threading.Event | None,
+) -> Path:
+    """The binary in its place; `make` puts it into a folder beside it, if nobody has before."""
+    binary, root = place / MEMBER, place.parent
+    if is_intact(binary):
+        return binary
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with _alone(root / f"{place.name}.lock", what, notify, stop):
+            if is_intact(binary):
+                return binary  # another run built it while we waited
+            if notify is not None:
+                notify(f"building {what} with {go.version}; a first build takes some minutes")
+            prefix = f".build-{place.name}-"
+            for abandoned in root.glob(f"{prefix}*"):  # by a run that was killed: we hold the lock
+                shutil.rmtree(abandoned, ignore_errors=True)
+            with tempfile.TemporaryDirectory(
+                prefix=prefix, dir=root, ignore_cleanup_errors=True
+            ) as name:
+                scratch = Path(name)
+                for needed in ("tmp", "made"):
+                    (scratch / needed).mkdir()
+                make(scratch, scratch / "made")
+                if not (scratch / "made" / MEMBER).is_file():
+                    raise GoError(f"building {what} made no {MEMBER}", "is `go` the Go toolchain?")
+                keep(scratch / "made", place)
+    except OSError as error:
+        full = error.errno == errno.ENOSPC
+        raise GoError(
+            f"cannot keep {what} in {root}: {error}",
+            "make room on that disk" if full else "point JETPROOF_CACHE at a folder to write to",
+        ) from error
+    return binary
+
+
+@contextlib.contextmanager
+def _alone(
+    path: Path, what: str, notify: Notify | None, stop: threading.Event | None
+) -> Iterator[None]:
+    """Hold the lock of a build; says so if another run has it, and can be stopped meanwhile."""
+    with path.open("a") as file:
+        waited = False
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                pass
+            if notify is not None and not waited:
+                notify(f"waiting for another run that builds {what}")
+            waited = True
+            if stop is not None and stop.is_set():
+                raise BuildStopped
+            time.sleep(_POLL_SECONDS)
+        yield
+
+
+def _age(place: Path) -> float:
+    """Newest first."""
+    try:
+        return -place.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _root(cache_dir: Path | None) -> Path:
+    return (cache_dir or cache_root()).absolute() / "servers" / this_platform()
