@@ -87,7 +87,9 @@ def explained(master: str) -> Iterator[None]:
     except (PySparkException, Py4JError, ConnectionError) as error:
         failed = f"the Spark job on {master} failed: {first_line(error)}"
         if not is_local(master) and any(text in str(error) for text in _NOT_THERE):
-            raise JetproofError(failed, phase="load", hint=_shared("the history")) from error
+            raise JetproofError(
+                failed, phase="load", hint=_shared("the history (without one, --out)")
+            ) from error
         raise JetproofError(
             failed,
             phase="play",

@@ -3,6 +3,7 @@ of the file system of its own."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -56,26 +57,40 @@ def history(tmp_path: Path) -> History:
     return made
 
 
+def on_cluster(
+    cluster: tuple[Processes, str],
+    unshared: Sequence[str],
+    seen: Path,
+    place: Path,
+    *arguments: str,
+    **environment: str,
+) -> subprocess.CompletedProcess[str]:
+    """A command of ours, whose worker sees the folder `seen` in another one's place."""
+    processes, master = cluster
+    name = seen.name
+    inside = [*unshared, "sh", "-c", BIND, "sh", str(seen), str(place)]
+    processes.start_worker(name, master, inside=inside)
+    try:
+        processes.wait_for(name, "Successfully registered with master")
+        return subprocess.run(
+            [sys.executable, "-m", "jetproof.cli", *arguments, "--master", master],
+            env={**processes.environment, **environment},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
+    finally:
+        processes.kill(name)
+
+
 def report_on(
     cluster: tuple[Processes, str], unshared: Sequence[str], seen: Path, history: History
 ) -> tuple[int, str]:
     """`jetproof report`, whose worker sees another folder in the history's place."""
-    processes, master = cluster
-    name = seen.name
-    inside = [*unshared, "sh", "-c", BIND, "sh", str(seen), str(history.folder)]
-    processes.start_worker(name, master, inside=inside)
-    try:
-        processes.wait_for(name, "Successfully registered with master")
-        command = [
-            sys.executable, "-m", "jetproof.cli", "report", "--history", str(history.folder),
-            "--out", str(seen.parent / "out"), "--master", master,
-        ]  # fmt: skip
-        done = subprocess.run(
-            command, env=processes.environment, capture_output=True, text=True, timeout=SECONDS
-        )
-        return done.returncode, done.stderr
-    finally:
-        processes.kill(name)
+    place, out = history.folder, seen.parent / "out"
+    arguments = ("report", "--history", str(place), "--out", str(out))
+    done = on_cluster(cluster, unshared, seen, place, *arguments)
+    return done.returncode, done.stderr
 
 
 def need_nothing_kept(spark: SparkSession, history: History, out: Path) -> None:
@@ -139,3 +154,19 @@ def test_a_worker_that_sees_an_empty_folder_stops_the_report(
     assert HINT in said
     assert code == 2
     need_nothing_kept(spark, history, tmp_path / "out")
+
+
+def test_diff_needs_no_temporary_folder_that_workers_see(
+    cluster: tuple[Processes, str], unshared: Sequence[str], tmp_path: Path
+) -> None:
+    runs = [run_of(tmp_path / f"run{number}", number) for number in (1, 2)]
+    for name in ("temporary", "nothing"):
+        (tmp_path / name).mkdir()
+    mine = tmp_path / "temporary"
+    arguments = ("diff", *map(str, runs), "--json")
+    done = on_cluster(cluster, unshared, tmp_path / "nothing", mine, *arguments, TMPDIR=str(mine))
+    assert done.returncode in (0, 1), done.stderr
+    assert json.loads(done.stdout)["exit_code"] == done.returncode
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "nothing", "run1", "run2", "temporary",
+    ]  # fmt: skip
