@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jetproof_reports import build
+from jetproof_reports.compact import compact
 from jetproof_reports.diff import Side, gathered
 from jetproof_reports.history import History, KeptRun
 from jetproof_reports.manifest import FILE, fault, need_sources, write_manifest
@@ -187,6 +188,8 @@ def test_a_url_is_refused_and_makes_no_folder(
 def test_a_relative_path_may_have_a_colon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run = run_of(Path("12:30"), 1)
+    Path("kept:here").mkdir()
+    assert compact(run, Path("kept:here"))["cells"] == CELLS
     history = History(Path("of:today"))
     assert history.add(run).row["cells"] == CELLS
     assert [kept.run_id for kept in History(Path("of:today")).runs()] == ["20261116T010000Z-000001"]
