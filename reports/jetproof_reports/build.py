@@ -23,6 +23,7 @@ from jetproof_reports.compact import writer, writing
 from jetproof_reports.history import History, KeptRun
 from jetproof_reports.ledger import explained
 from jetproof_reports.revisions import revisions
+from jetproof_reports.session import hint_for
 from jetproof_reports.together import together
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def build(
         report_tables(spark, kept, exact=history is None) as tables,
     ):
         collected = collect(tables)
+        need_every_cell(collected, kept, hint_for(spark, (history or out).absolute()))
     return write(collected, out, kept)
 
 
@@ -92,6 +94,28 @@ def collect(tables: Mapping[str, DataFrame]) -> dict[str, pa.Table]:
     collected = together({name: table.toArrow for name, table in tables.items()})
     deviations = explained(collected["deviations"])
     return collected | {"deviations": deviations, "revisions": revisions()}
+
+
+def need_every_cell(collected: Mapping[str, pa.Table], kept: Sequence[KeptRun], hint: str) -> None:
+    """The report counts the cells that this process finds in the runs: else it is not written."""
+    import pyarrow.parquet as pq
+
+    from jetproof_reports.tables.common import PLACE
+
+    counted = {run.run_id: 0 for run in kept}
+    for row in collected["trends"].select(["run_id", "cells"]).to_pylist():
+        counted[row["run_id"]] += row["cells"]
+    key = ["spec", "server", *PLACE]
+    for run in kept:
+        cells = pq.read_table(run.folder / "cells.parquet", columns=key)
+        expected = cells.group_by(key).aggregate([]).num_rows
+        if counted[run.run_id] != expected:
+            raise JetproofError(
+                f"rows got lost: the report has {counted[run.run_id]} cells of run {run.run_id}, "
+                f"expected {expected}",
+                phase="load",
+                hint=hint,
+            )
 
 
 def write(collected: Mapping[str, pa.Table], out: Path, kept: Sequence[KeptRun]) -> Report:

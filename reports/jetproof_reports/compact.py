@@ -373,4 +373,5 @@ def writer(path: Path, schema: pa.Schema) -> Any:
     """The one place that decides how files are compressed."""
     import pyarrow.parquet as pq
 
-    return pq.ParquetWriter(path, schema, compression="zstd", compression_level=3)
+    # Absolute: pyarrow takes a relative path with a colon for a URL.
+    return pq.ParquetWriter(path.absolute(), schema, compression="zstd", compression_level=3)

@@ -13,6 +13,7 @@ one of, is not matched but compared.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jetproof.errors import JetproofError
+from jetproof_reports.compact import writing
 from jetproof_reports.history import History, KeptRun
+from jetproof_reports.session import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -105,14 +108,17 @@ class Compared:
 
 
 @contextmanager
-def gathered(a: Side, b: Side, history: Path | None) -> Iterator[tuple[list[KeptRun], Side, Side]]:
+def gathered(
+    a: Side, b: Side, history: Path | None, master: str | None = None
+) -> Iterator[tuple[list[KeptRun], Side, Side]]:
     """The runs that the sides name, readable; the sides, with run ids in place of folders."""
     kept: dict[str, KeptRun] = {}
-    with tempfile.TemporaryDirectory(prefix="jetproof-diff-") as place:
-        scratch, sides = History(Path(place)), []
+    folders = [Path(side.run) for side in (a, b) if _is_folder(side)]
+    with _scratch(folders, history, master) as place:
+        sides = []
         for side in (a, b):
-            if side.run and Path(side.run).is_dir():
-                run = scratch.add(Path(side.run))
+            if _is_folder(side):
+                run = History(place).add(Path(side.run))
                 runs = [run]
                 side = replace(side, run=run.run_id)
             else:
@@ -122,6 +128,31 @@ def gathered(a: Side, b: Side, history: Path | None) -> Iterator[tuple[list[Kept
             kept |= {run.run_id: run for run in runs}
             sides.append(side)
         yield list(kept.values()), sides[0], sides[1]
+
+
+def _is_folder(side: Side) -> bool:
+    return bool(side.run) and Path(side.run).is_dir()
+
+
+@contextmanager
+def _scratch(folders: Sequence[Path], history: Path | None, master: str | None) -> Iterator[Path]:
+    """Where run folders are kept for the time of a diff: if workers of a cluster have to see it,
+    in the history or beside the first run folder, which they share; else in a temporary folder."""
+    if is_local(master) or not folders:
+        with tempfile.TemporaryDirectory(prefix="jetproof-diff-") as made:
+            yield Path(made)
+    elif history is not None and history.is_dir():
+        with History(history).placing() as place:
+            yield place
+    else:
+        beside = folders[0].resolve().parent
+        with writing(beside):
+            place = Path(tempfile.mkdtemp(prefix="jetproof-diff-", dir=beside))
+        try:
+            place.chmod(0o755)
+            yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def compare(spark: SparkSession, kept: Sequence[KeptRun], a: Side, b: Side) -> Compared:

@@ -3,7 +3,8 @@
     history/
       run_id=20261116T122314Z-4f562a/
         run.parquet cells.parquet checks.parquet frames.parquet clauses.parquet
-        derived-2/              tables of this run alone, computed by the first report that reads it
+        derived-4/              tables of this run alone, computed by the first report that reads it
+          cells/                Parquet files, and a manifest with their row counts
 
 A run is written under a temporary name and renamed when it is whole, so a reader sees all of it or
 none. Adding a run that is there replaces it, and its derived tables with it; adding it unchanged does
@@ -19,7 +20,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,8 @@ class History:
     """The folder; it is made when the first run is added."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        # Absolute: pyarrow takes a relative path with a colon for a URL.
+        self.folder = folder.absolute()
 
     def add(self, run: Path) -> KeptRun:
         """Keep a run folder. Whatever happens on the way, runs that were kept before stay."""
@@ -95,13 +97,18 @@ class History:
         with writing(self.folder), self._workplace() as place:
             yield place
 
-    def put_derived(self, made: Path, run_id: str, name: str) -> None:
-        """Move a derived table, whole, to where reports look for it; one that is there stays."""
+    def put_derived(
+        self, made: Path, run_id: str, name: str, is_whole: Callable[[Path], bool]
+    ) -> None:
+        """Move a derived table to where reports look for it; a whole one that is there stays."""
         target = self._place(run_id) / name
         with self._lock():
-            if self._place(run_id).is_dir() and not target.exists():
-                target.parent.mkdir(exist_ok=True)
-                made.rename(target)
+            if not self._place(run_id).is_dir() or is_whole(target):
+                return
+            target.parent.mkdir(exist_ok=True)
+            if target.exists():
+                target.rename(made.with_name(f"{made.name}.old"))  # goes away with the workplace
+            made.rename(target)
 
     def _find(self, run_id: str) -> KeptRun | None:
         """A run, if it is whole: a folder without its row of `runs` does not exist."""

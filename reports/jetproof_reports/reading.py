@@ -45,7 +45,9 @@ def read_files(spark: SparkSession, columns: Columns, paths: Sequence[Path]) -> 
     schema = spark_schema(columns)
     if not paths:
         return spark.createDataFrame([], schema)
-    return spark.read.schema(schema).parquet(*(_literal(path) for path in paths))
+    # Whatever the cluster's defaults are: a file that a worker cannot read fails the job.
+    reader = spark.read.options(ignoreMissingFiles="false", ignoreCorruptFiles="false")
+    return reader.schema(schema).parquet(*(_literal(path) for path in paths))
 
 
 def location(path: Path) -> str:

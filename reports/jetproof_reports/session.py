@@ -39,6 +39,8 @@ _QUIET = Path(__file__).with_name("log4j2.properties")
 # and compile again without end.
 _JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=192m"
 _PORTS = {"spark": 7077, "sc": 15002}
+# What Spark says when a machine does not have a file or a folder that another one has.
+_NOT_THERE = ("FILE_NOT_EXIST", "FileNotFoundException", "PATH_NOT_FOUND", "Mkdirs failed")
 _SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))  # a frame of HTTP/2 without content
 
 
@@ -83,11 +85,42 @@ def explained(master: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError, ConnectionError) as error:
+        failed = f"the Spark job on {master} failed: {first_line(error)}"
+        if not is_local(master) and any(text in str(error) for text in _NOT_THERE):
+            raise JetproofError(
+                failed, phase="load", hint=_shared("the history (without one, --out)")
+            ) from error
         raise JetproofError(
-            f"the Spark job on {master} failed: {first_line(error)}",
+            failed,
             phase="play",
             hint="no file of a run was changed; JETPROOF_DEBUG=1 shows what Spark says",
         ) from error
+
+
+def is_local(master: str | None) -> bool:
+    """Whether this process does the work of that master itself."""
+    return re.fullmatch(r"local(\[.*\])?", master or DEFAULT_MASTER) is not None
+
+
+def is_elsewhere(spark: SparkSession) -> bool:
+    """Whether other processes do the work, which may see other files under the same path."""
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        return True
+    return not is_local(spark.conf.get("spark.master", None))
+
+
+def hint_for(spark: SparkSession, folder: Path) -> str:
+    """What to do when rows that Spark wrote or read are not those in a folder."""
+    if is_elsewhere(spark):
+        return _shared(str(folder))
+    return f"another process changes files below {folder}: end it, and run this command again"
+
+
+def _shared(folder: str) -> str:
+    return (
+        f"every worker must see {folder} under the same path: put it on a disk that all machines "
+        "share, or work in this process with --master 'local[*]'; nothing incomplete was kept"
+    )
 
 
 def _running() -> SparkSession | None:

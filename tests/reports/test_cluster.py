@@ -7,16 +7,10 @@ cold Java and take long over it, so they work at the same time.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
-import os
-import signal
-import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,17 +23,11 @@ import pyarrow.parquet as pq
 from jetproof_reports.build import rows_of
 from jetproof_reports.schemas import DERIVED
 
+from .processes import HERE, SECONDS, Processes, free_port
+
 if TYPE_CHECKING:
     from jetproof_reports.history import History, KeptRun
 
-SECONDS = 600
-HERE = "127.0.0.1"
-# The processes live for a few seconds: what pays off later costs more than it brings.
-BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=192m"
-DEFAULTS = f"""
-spark.executor.extraJavaOptions {BRIEF}
-spark.shuffle.io.retryWait 200ms
-"""
 # One session for several orders: one a line, a line back when it is done. Without an output folder
 # nothing but the derived tables of a history is made.
 DRIVER = """
@@ -64,102 +52,15 @@ with session.open_session(sys.argv[1]) as spark:
 Rows = list[dict[str, Any]]
 
 
-@dataclass(slots=True)
-class Processes:
-    """Processes in groups of their own, so that a worker dies with its executors."""
-
-    folder: Path
-    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {**os.environ, "SPARK_CONF_DIR": str(self.folder), "SPARK_LOCAL_IP": HERE}
-
-    def start(self, name: str, *arguments: str) -> None:
-        """One of Spark's own programs."""
-        import pyspark
-
-        home = Path(pyspark.__file__).parent
-        (self.folder / "spark-defaults.conf").write_text(DEFAULTS)
-        more = {
-            "SPARK_HOME": str(home),
-            "SPARK_LOCAL_DIRS": str(self.folder / name),
-            "SPARK_DAEMON_JAVA_OPTS": BRIEF,
-            "SPARK_SUBMIT_OPTS": BRIEF,
-        }
-        with (self.folder / f"{name}.log").open("wb") as log:
-            self.running[name] = subprocess.Popen(
-                [
-                    str(home / "bin" / "spark-class"),
-                    f"org.apache.spark.deploy.{arguments[0]}",
-                    *arguments[1:],
-                ],
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                preexec_fn=die_with_parent,
-                env={**self.environment, **more},
-            )
-
-    def run(self, name: str, command: Sequence[str]) -> None:
-        """A program of ours; what it says is for us, what it complains about in a file."""
-        with (self.folder / f"{name}.err").open("wb") as errors:
-            self.running[name] = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                start_new_session=True,
-                preexec_fn=die_with_parent,
-                env=self.environment,
-            )
-
-    def errors(self, name: str) -> str:
-        return (self.folder / f"{name}.err").read_text(errors="replace")
-
-    def wait_for(self, name: str, text: str) -> None:
-        path, deadline = self.folder / f"{name}.log", time.monotonic() + SECONDS
-        while text not in path.read_text(errors="replace"):
-            assert time.monotonic() < deadline, path.read_text(errors="replace")[-2000:]
-            assert self.running[name].poll() is None, path.read_text(errors="replace")[-2000:]
-            time.sleep(0.05)
-
-    def kill(self, name: str) -> None:
-        process = self.running.pop(name)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-    def __enter__(self) -> Processes:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for name in list(self.running):
-            self.kill(name)
-
-
-def die_with_parent() -> None:
-    """In a child: should the tests be killed, nothing of them stays."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
 @pytest.fixture(scope="module")
 def cluster(
     java: None, three_runs: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Processes]:
     """A master, two workers of one core each, and a driver that begins with a report."""
     with Processes(tmp_path_factory.mktemp("cluster")) as made:
-        port, page = str(_free_port()), str(_free_port())
-        master = f"spark://{HERE}:{port}"
-        made.start("master", "master.Master", "--host", HERE, "--port", port, "--webui-port", page)
-        made.wait_for("master", "I have been elected leader")
+        master = made.start_master()
         for name in ("one", "two"):
-            made.start(
-                name, "worker.Worker", "--host", HERE, "--cores", "1", "--memory", "1g",
-                "--work-dir", str(made.folder / f"work-{name}"), "--webui-port",
-                str(_free_port()), master,
-            )  # fmt: skip
+            made.start_worker(name, master)
         for name in ("one", "two"):
             made.wait_for(name, "Successfully registered with master")
         made.run("driver", [sys.executable, "-c", DRIVER, master, str(SECONDS)])
@@ -173,7 +74,7 @@ def connect(
 ) -> Iterator[Processes]:
     """A Spark Connect server, and `jetproof report` that uses it."""
     pytest.importorskip("grpc", reason="grpcio is not installed: pip install 'jetproof[connect]'")
-    port = _free_port()
+    port = free_port()
     options = {
         "spark.connect.grpc.binding.address": HERE,
         "spark.connect.grpc.binding.port": str(port),
@@ -227,12 +128,6 @@ def wait_until_done(cluster: Processes) -> None:
     assert driver.stdout is not None
     said = driver.stdout.readline()
     assert said == b"done\n", cluster.errors("driver")
-
-
-def _free_port() -> int:
-    with socket.create_server((HERE, 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 def in_order(tables: Mapping[str, Rows]) -> dict[str, Rows]:

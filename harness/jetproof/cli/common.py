@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -82,6 +83,20 @@ def at_least_one(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
     return int(text)
+
+
+def local_text(text: str) -> str:
+    """The text of a path on this machine: as a path, a URL would be a folder called `s3a:`."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is a URL, and only folders of this machine can be read and written; "
+            "mount that storage, and write the path of the mount"
+        )
+    return text
+
+
+def local_path(text: str) -> Path:
+    return Path(local_text(text))
 
 
 def plural(count: int, noun: str) -> str:

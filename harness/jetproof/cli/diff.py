@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from jetproof.cli.common import add_command, write_json
+from jetproof.cli.common import add_command, local_text, write_json
 from jetproof.cli.report import add_spark, need_reports
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ _SHOWN = 400
 def add_parser(commands: Commands) -> None:
     about = "Tell what differs between two runs, releases or revisions of a specification."
     parser = add_command(commands, "diff", about)
-    parser.add_argument("a", metavar="A", help=SIDE)
-    parser.add_argument("b", metavar="B", help=SIDE)
+    parser.add_argument("a", type=local_text, metavar="A", help=SIDE)
+    parser.add_argument("b", type=local_text, metavar="B", help=SIDE)
     add_spark(parser)
     parser.set_defaults(run=run)
 
@@ -36,7 +36,10 @@ def run(args: argparse.Namespace) -> int:
     from jetproof_reports.session import open_session
 
     a, b = (parse_side(text, history=args.history is not None) for text in (args.a, args.b))
-    with gathered(a, b, args.history) as (kept, side_a, side_b), open_session(args.master) as spark:
+    with (
+        gathered(a, b, args.history, args.master) as (kept, side_a, side_b),
+        open_session(args.master) as spark,
+    ):
         compared = compare(spark, kept, side_a, side_b)
     counts = {kind: sum(row["kind"] == kind for row in compared.rows) for kind in KINDS}
     code = 1 if counts["new-failure"] else 0

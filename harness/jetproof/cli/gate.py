@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, add_selection, add_servers, at_least_one
+from jetproof.cli.common import add_command, add_selection, add_servers, at_least_one, local_path
 from jetproof.cli.report_files import add_report_files
 
 if TYPE_CHECKING:
@@ -36,7 +36,10 @@ def add_parser(commands: Commands) -> None:
     )
     add_report_files(parser)
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="the run's folder (default: jetproof-runs/<run id>)"
+        "--out",
+        type=local_path,
+        metavar="DIR",
+        help="the run's folder (default: jetproof-runs/<run id>)",
     )
     parser.add_argument(
         "-j",

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, add_selection, at_least_one, shard
+from jetproof.cli.common import add_command, add_selection, at_least_one, local_path, shard
 from jetproof.cli.report_files import add_report_files
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def add_parser(commands: Commands) -> None:
     add_report_files(parser)
     parser.add_argument(
         "--out",
-        type=Path,
+        type=local_path,
         metavar="DIR",
         help="the run's folder (default: jetproof-runs/<run id>)",
     )

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command
+from jetproof.cli.common import add_command, local_path
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -16,7 +16,7 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(commands, "merge", "Join the shards of a run into one run folder.")
     parser.add_argument("shards", nargs="+", type=Path, metavar="SHARD", help="a shard's folder")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="the folder of the joined run"
+        "--out", type=local_path, required=True, metavar="DIR", help="the folder of the joined run"
     )
     parser.set_defaults(run=run)
 

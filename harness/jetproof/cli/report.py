@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, plural, write_json
+from jetproof.cli.common import add_command, local_path, plural, write_json
 from jetproof.errors import JetproofError
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ DEFAULT_OUT = Path("jetproof-report")
 def add_parser(commands: Commands) -> None:
     about = "Make the report of runs: one page, a summary, a badge, and every table. Needs Java."
     parser = add_command(commands, "report", about)
-    parser.add_argument("runs", nargs="*", type=Path, metavar="RUN", help="a run's folder")
+    parser.add_argument("runs", nargs="*", type=local_path, metavar="RUN", help="a run's folder")
     parser.add_argument(
         "--out",
-        type=Path,
+        type=local_path,
         default=DEFAULT_OUT,
         metavar="DIR",
         help=f"where to write the report (default: {DEFAULT_OUT})",
@@ -35,7 +35,7 @@ def add_spark(parser: argparse.ArgumentParser) -> None:
     """Where the runs are kept and who computes."""
     parser.add_argument(
         "--history",
-        type=Path,
+        type=local_path,
         metavar="DIR",
         help="keep the runs in this folder, and read all that it keeps",
     )

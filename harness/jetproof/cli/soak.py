@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, add_selection, add_servers, at_least_one
+from jetproof.cli.common import add_command, add_selection, add_servers, at_least_one, local_path
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -41,7 +40,7 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument(
         "--out",
-        type=Path,
+        type=local_path,
         metavar="DIR",
         help="the soak's folder (default: jetproof-runs/soak-<id>)",
     )
