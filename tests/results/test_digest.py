@@ -165,3 +165,12 @@ def test_a_row_of_an_older_version_has_no_kind() -> None:
     for name in ("kind", "severity", "upstream", "plays", "never_right"):
         del row[name]
     assert digest([cell_of(row)]).verdict_line == "2.15.1: nothing new; 1 known deviation"
+
+
+def test_a_server_whose_messages_alone_were_judged_has_a_line_only_if_they_are_wrong() -> None:
+    own = replace(PASS, client="go:lib@1.0.0")
+    schema = replace(PASS, case="schemas::pub-ack", suite="schemas", clauses=())
+    assert [one.subject for one in digests([own, schema])] == ["go:lib@1.0.0 on 2.15.1"]
+    wrong = replace(schema, verdict=Verdict.FAIL)
+    assert [one.subject for one in digests([own, wrong])] == ["go:lib@1.0.0 on 2.15.1", "2.15.1"]
+    assert [one.subject for one in digests([schema])] == ["2.15.1"]

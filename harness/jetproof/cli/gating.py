@@ -30,7 +30,7 @@ from jetproof.sinks.summary import Front
 from jetproof.targets.resolve import resolve
 
 _DEFAULT_TARGETS = ("latest",)
-_REASONS = 4
+_REASONS = 6
 
 
 async def execute(args: argparse.Namespace) -> int:
@@ -55,7 +55,7 @@ async def execute(args: argparse.Namespace) -> int:
         stopped=lambda: stop.reason or "",
         front=Front(
             resume="",
-            reasons=None if len(libraries) == 1 else _REASONS * len(libraries),
+            reasons=_REASONS if len(libraries) == 1 else 2,
             besides=lambda: _told(library, libraries, [one.cell for one in record.outcomes]),
         ),
     )

@@ -41,7 +41,7 @@ from jetproof.load.library import Library
 from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.ledger import REFERENCE
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.plan import Group, Item, Plan, PlanTarget, why_not
+from jetproof.plan import Group, Item, Plan, PlanTarget, is_claimed, why_not
 from jetproof.targets.clients.process import AdapterFault
 from jetproof.targets.go_build import Built
 from jetproof.targets.node import Node, NotReady, StartError
@@ -292,7 +292,7 @@ class _Run:
     def _judged(self, played: Played) -> None:
         """Reports what was played; a red cell is held until it was played again."""
         most = self.options.confirm
-        if not played.red or not most or self.options.fail_fast:
+        if not played.red or not most or self.options.fail_fast or not self._counts(played.item):
             self._report(played)
             return
         if sum(one.subject == played.subject for one in self.suspects) >= most:
@@ -301,6 +301,11 @@ class _Run:
             return
         self.suspects.append(played)
         self.emit(CaseHeld(played.item.case.id, played.group.target.name))
+
+    def _counts(self, item: Item) -> bool:
+        """Whether a failure fails the run: a library is not held to a text that it does not claim."""
+        client = item.client
+        return client is None or is_claimed(self.library, client, item.case.spec, item.revision)
 
     def _report(self, played: Played, plays: Sequence[Played] = (), unconfirmed: str = "") -> None:
         """The cell of a case, after one play or several."""

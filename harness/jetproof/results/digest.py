@@ -148,11 +148,17 @@ def digest(cells: Iterable[Cell], subject: str = "") -> Digest:
 
 
 def digests(cells: Iterable[Cell]) -> tuple[Digest, ...]:
-    """One digest per target: per server, or per client library and server."""
+    """One digest per target: per server, or per client library and server.
+
+    A server of which nothing but its messages was judged (cells of schemas have no clauses), beside
+    client libraries, say, is worth a line only if they are wrong.
+    """
     by_subject: dict[str, list[Cell]] = {}
     for cell in cells:
         by_subject.setdefault(subject_of(cell), []).append(cell)
-    return tuple(digest(rows, subject) for subject, rows in by_subject.items())
+    judged = [name for name, rows in by_subject.items() if any(cell.clauses for cell in rows)]
+    found = [digest(rows, subject) for subject, rows in by_subject.items()]
+    return tuple(one for one in found if not judged or one.subject in judged or one.code)
 
 
 def digest_document(cells: Sequence[Cell]) -> dict[str, object]:
