@@ -211,3 +211,13 @@ def test_wrong_requests(gate: Gate, arguments: tuple[str, ...], told: str) -> No
     done = gate(*arguments)
     assert done.code == 2
     assert told in done.err
+
+
+def test_what_a_library_does_not_claim_is_not_played_again(gate: Gate, library: Write) -> None:
+    """The reference client speaks fast ingest of revision 10, and is shown beside revision 7."""
+    done = gate("adr-50/client/fast-ingest-rev-7", "--client", library(), "--out", "run")
+    red = [cell for cell in read_run(Path("run")).latest if cell.verdict.nonconforming]
+    assert red
+    assert {cell.plays for cell in red} == {()}
+    assert "played again" not in done.out
+    assert done.code == 0, done.out
