@@ -79,17 +79,11 @@ class _Pass:
     take: Callable[[Played], None]
     put_off: bool = False
     """What a busy machine disturbs is put off until the rest is done."""
+    crowded: bool = False
+    """Cases of a library wait for one of its adapters, and not for each other."""
     witnessed: bool = True
     how: str = "first"
-
-    @property
-    def clients_at_once(self) -> int | None:
-        """Cases of a library wait for one of its adapters, and not for each other."""
-        return None if self.how in ("first", AMONG) else self.cases_at_once
-
-
-AMONG = "among its neighbours"
-ALONE = "alone"
+    """What transcripts call it."""
 
 
 class _Run:
@@ -121,7 +115,8 @@ class _Run:
         for dropped in self.plan.not_applicable:
             ruling = Ruling(Verdict.NOT_APPLICABLE, dropped.reason)
             self.finished(CaseFinished(self._cell(dropped.item, dropped.target, ruling)))
-        first = _Pass(self.options.cases_at_once, self._judged, self.options.again)
+        at_once, put_off = self.options.cases_at_once, self.options.again
+        first = _Pass(at_once, self._judged, put_off=put_off, crowded=True)
         await self._groups(self.plan.groups, first)
         # A machine too slow or too busy for a case among hundreds may do for it alone.
         for group in again.together(self.again):
@@ -243,7 +238,7 @@ class _Run:
         places = asyncio.Semaphore(during.cases_at_once)
 
         async def one(item: Item) -> None:
-            free = item.client is not None and during.clients_at_once is None
+            free = item.client is not None and during.crowded
             async with contextlib.nullcontext() if free else places:
                 if self.stop.reason is None:
                     await self._play_item(group, item, session, during)
@@ -345,10 +340,11 @@ class _Run:
             neighbours[tuple(id(item) for item in one.group.items)] = one.group
         if tried:
             self.emit(Notice(f"{_cells(len(tried))} failed, and {_is(len(tried))} played again"))
-        among = _Pass(self.options.cases_at_once, take, witnessed=False, how=AMONG)
+        at_once, neighbourly = self.options.cases_at_once, "among its neighbours"
+        among = _Pass(at_once, take, crowded=True, witnessed=False, how=neighbourly)
         for group in neighbours.values():
             await self._groups([group], among)
-        alone = _Pass(1, take, witnessed=False, how=ALONE)
+        alone = _Pass(1, take, witnessed=False, how="alone")
         for one in tried:
             if not is_settled(plays[one.key]):
                 await self._groups([replace(one.group, items=(one.item,))], alone)
