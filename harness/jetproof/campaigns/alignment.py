@@ -79,7 +79,7 @@ def comparable(frame: FrameRecord) -> Comparable:
 
 def aligned(a: Sequence[FrameRecord], b: Sequence[FrameRecord]) -> list[Pair]:
     """The frames of both, step by step, each beside the one that it corresponds to."""
-    sides = _steps(a), _steps(b)
+    sides = steps_of(a), steps_of(b)
     names = [*sides[0], *(name for name in sides[1] if name not in sides[0])]
     if ADVISORIES in names:
         names.remove(ADVISORIES)
@@ -96,7 +96,8 @@ def first_difference(pairs: Sequence[Pair]) -> int | None:
     return next((place for place, pair in enumerate(pairs) if not pair.same), None)
 
 
-def _steps(frames: Sequence[FrameRecord]) -> dict[str, list[FrameRecord]]:
+def steps_of(frames: Sequence[FrameRecord]) -> dict[str, list[FrameRecord]]:
+    """The frames by the step that they belong to."""
     asked: dict[str, str] = {}
     steps: dict[str, list[FrameRecord]] = {}
     for frame in frames:

@@ -18,6 +18,7 @@ from typing import Protocol
 
 from jetproof.campaigns.alignment import Pair, aligned
 from jetproof.campaigns.load import Load, LoadReport
+from jetproof.campaigns.writing import UNWRITTEN, Writer
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
 from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
 from jetproof.errors import JetproofError
@@ -31,22 +32,10 @@ from jetproof.targets.sweep import Owner
 
 LEAST_ROUNDS = 2
 _REPLAYED = "is played again"
-_UNWRITTEN = "the results cannot be written"
 _CELLS_AT_ONCE = 50
 
 CellKey = tuple[str, str]
 """A cell's name and its target, as result files have them."""
-
-
-class Writer(Protocol):
-    """Where the events of one round go. A write that fails is kept in `failures`."""
-
-    @property
-    def failures(self) -> Sequence[JetproofError]: ...
-
-    def __call__(self, event: Event) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class Listener(Protocol):
@@ -237,7 +226,7 @@ class Soak:
             nonlocal replayed
             writer(event)
             if writer.failures and self.stop.reason is None:
-                self.stop.now(_UNWRITTEN)
+                self.stop.now(UNWRITTEN)
             if isinstance(event, CaseFinished):
                 key = (event.cell.name, redacted(event.cell.target))
                 seen[key] = (event.cell.suite, seen_of(event))

@@ -64,7 +64,7 @@ class Run:
 
     def frames(self) -> Iterator[tuple[Key, FrameRecord]]:
         for row in read_journal(self.folder, "frames"):
-            yield row_key(row), _frame_of(row)
+            yield row_key(row), frame_of(row)
 
 
 def read_run(folder: Path) -> Run:
@@ -164,7 +164,7 @@ def _value(text: str) -> object:
         return text
 
 
-def _frame_of(row: Mapping[str, object]) -> FrameRecord:
+def frame_of(row: Mapping[str, object]) -> FrameRecord:
     headers, status = row.get("headers"), row.get("status")
     if isinstance(row.get("payload_b64"), str):
         payload = base64.b64decode(str(row["payload_b64"]))

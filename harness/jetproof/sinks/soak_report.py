@@ -20,7 +20,8 @@ from jetproof.events import CaseFinished, Event, RunStarted
 from jetproof.model.verdict import Check, FrameRecord, Verdict
 from jetproof.results.rows import Row, value_text
 from jetproof.sinks.evidence import duration, mismatch_table
-from jetproof.sinks.paint import ORDER, Paint, is_terminal, paint_for
+from jetproof.sinks.live import Screen
+from jetproof.sinks.paint import ORDER, Paint
 from jetproof.sinks.record import SCHEMA_SUITE
 from jetproof.sinks.text import fit, pad, visible, visible_payload
 
@@ -29,8 +30,6 @@ _COLUMNS_FROM = 120
 _CONTEXT = 2
 _FRAME_ROWS = 14
 _SEEN_ROUNDS = 12
-_ERASE = "\r\x1b[2K"
-_REDRAW_SECONDS = 0.1
 _MISSING = "missing"
 
 
@@ -61,16 +60,12 @@ class SoakConsole:
         live: bool | None = None,
     ) -> None:
         self.about = about
-        self._stream = stream
-        self._paint = paint or paint_for(stream)
-        self._live = is_terminal(stream) if live is None else live
+        self._screen = Screen(stream, paint=paint, live=live)
+        self._paint = self._screen.paint
         self._verbose = verbose
         self._began = time.monotonic()
-        self._drawn_at = 0.0
-        self._drawn = False
         self._round = 0
         self._played = 0
-        self._gone = False
 
     def start(self) -> None:
         about, paint = self.about, self._paint
@@ -87,7 +82,7 @@ class SoakConsole:
         for target in about.shared:
             lines.append(f"{self._note} {visible(target)} is not started anew: the rounds share it")
         lines.append(paint.dim(_ROUND_HEAD.rstrip()))
-        self._print(lines)
+        self._screen.print(lines)
 
     def handle(self, event: Event) -> None:
         """Count what is played, for the live line."""
@@ -98,63 +93,45 @@ class SoakConsole:
             self._played += 1
 
     def tick(self) -> None:
-        now = time.monotonic()
-        if not self._live or not self._round or now - self._drawn_at < _REDRAW_SECONDS:
+        if not self._round or not self._screen.due:
             return
-        self._drawn_at, self._drawn = now, True
-        line = (
+        self._screen.draw(
             f"round {self._round} of {self.about.rounds}: {self._played} of "
-            f"{self.about.cells} cells, {duration((now - self._began) * 1000)}"
+            f"{self.about.cells} cells, {duration((time.monotonic() - self._began) * 1000)}"
         )
-        self._write(f"{_ERASE}{self._paint.dim(fit(line, self._paint.columns - 1))}")
 
     def round(self, done: Round) -> None:
-        self._print(round_lines(done, self._paint))
+        self._screen.print(round_lines(done, self._paint))
         if done.load is not None and done.load.failures:
             for failure in done.load.failures:
                 self.say(f"round {done.number} was without a part of its load: {failure}")
 
     def say(self, text: str) -> None:
-        self._print([f"{self._note} {visible(text, 2000)}"])
+        self._screen.print([f"{self._note} {visible(text, 2000)}"])
 
     def flip(self, number: int, detail: Detail) -> None:
         """One flip, whole or by its name."""
         if self._verbose or number < DETAILED:
-            self._print(["", *flip_lines(detail, self._paint, whole=self._verbose)])
+            self._screen.print(["", *flip_lines(detail, self._paint, whole=self._verbose)])
             return
         if number == DETAILED:
-            self._print(["", self._paint.bold("further cells that flipped (-v shows them whole)")])
+            self._screen.print(
+                ["", self._paint.bold("further cells that flipped (-v shows them whole)")]
+            )
         seen = _seen(detail.flip.seen, self._paint)
-        self._print([f"  {visible(detail.flip.cell)}", f"    {seen}"])
+        self._screen.print([f"  {visible(detail.flip.cell)}", f"    {seen}"])
 
     def end(self, soak: Soak, *, interrupted: bool, failures: Sequence[JetproofError]) -> None:
-        self._print(["", *end_lines(soak, self.about, self._paint, interrupted, failures)])
+        self._screen.print(["", *end_lines(soak, self.about, self._paint, interrupted, failures)])
 
     def close(self) -> None:
         """Erase the live line."""
         self._round = 0
-        self._print([])
+        self._screen.print([])
 
     @property
     def _note(self) -> str:
         return self._paint.style("note", "yellow")
-
-    def _print(self, lines: Sequence[str]) -> None:
-        text = "".join(f"{line}\n" for line in lines)
-        if self._drawn:
-            text, self._drawn = f"{_ERASE}{text}", False
-        self._write(text)
-
-    def _write(self, text: str) -> None:
-        """A reader that has gone (`| head`) ends the printing, not the soak."""
-        if self._gone or not text:
-            return
-        try:
-            encoding = self._stream.encoding or "ascii"
-            self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-            self._stream.flush()
-        except (BrokenPipeError, ValueError):
-            self._gone = True
 
 
 _ROUND_HEAD = f"{'round':>5}  {'seconds':>7}  {'replays':>7}  {'flips':>5}  verdicts"

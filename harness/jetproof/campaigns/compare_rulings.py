@@ -1,0 +1,283 @@
+"""What the plays of one case on two sides come to: pure functions of what was observed.
+
+A check that head breaks and base does not makes head worse, if head breaks it in two plays and base in
+none. A position has changed if it is the same in all plays of each side, and not the same on both. What
+shows in one play only is reported apart (`once`), and decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from jetproof.campaigns.wire_differences import Change, Place, Signature
+from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
+from jetproof.events import CaseFinished
+from jetproof.model.verdict import Cell, Check, Verdict
+
+CaseKey = str
+Broken = tuple[str, ...]
+_DECIDED = (Verdict.FAIL, Verdict.WARN)
+
+
+class Kind(StrEnum):
+    """What a difference means for head, the worst first."""
+
+    WORSE = "worse"
+    UNDECIDED = "undecided"
+    BETTER = "better"
+    CHANGED = "changed"
+    ONCE = "once"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One play of one case on one side: its cell, and the checks that it broke."""
+
+    cell: Cell
+    broken: Mapping[Broken, Check]
+    folder: Path
+
+    @property
+    def judged(self) -> bool:
+        return self.cell.verdict is not Verdict.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A case that is not the same on both sides. The cells are those of the first judged play."""
+
+    key: CaseKey
+    kind: Kind
+    base: Cell
+    head: Cell
+    new: tuple[Check, ...] = ()
+    """Checks that head breaks and base does not."""
+    gone: tuple[Check, ...] = ()
+    """Checks that base breaks and head does not."""
+    moved: tuple[tuple[Check, Check], ...] = ()
+    """Checks that both break, each in its own way."""
+    positions: tuple[tuple[str, str, str], ...] = ()
+    """Name, on base, on head."""
+    plays: int = 1
+    """How often it was played on the side that was played less."""
+
+    @property
+    def confirmed(self) -> bool:
+        return self.plays > 1
+
+
+@dataclass(frozen=True, slots=True)
+class OneSided:
+    """Cases that apply to one side only, for one reason."""
+
+    side: str
+    reason: str
+    keys: tuple[CaseKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WireChange:
+    """A field that differs on the wire, with one example."""
+
+    signature: Signature
+    cases: tuple[CaseKey, ...]
+    example: CaseKey
+    step: str
+    change: Change
+    confirmed: bool = True
+    several: bool = field(default=False)
+    """Whether the values are not the same in all cases."""
+
+
+def broken_of(event: CaseFinished) -> dict[Broken, Check]:
+    """The checks that a cell breaks; in the cell of a schema, whatever case showed it."""
+    schema = event.cell.suite == SCHEMA_SUITE
+    found: dict[Broken, Check] = {}
+    for check in event.checks:
+        if not check.ok:
+            where = str(check.actual) if schema else check.iteration
+            found.setdefault((check.step, where, check.kind, check.path), check)
+    return found
+
+
+def suspect(base: Sequence[Observation], head: Sequence[Observation]) -> int | None:
+    """Whether a case differs after its first plays, and how urgent that is (0 first)."""
+    if _one_sided(base, head):
+        return None
+    found = ruled("", base, head)
+    if found is None:
+        return None
+    if any(not one[-1].judged for one in (base, head)) or found.new:
+        return 0
+    return 1 if found.gone or found.moved else 2
+
+
+def ruled(
+    key: CaseKey, base: Sequence[Observation], head: Sequence[Observation]
+) -> Difference | None:
+    """What all plays of a case come to; None if both sides are the same."""
+    if _one_sided(base, head):
+        return None
+    judged = [one for one in base if one.judged], [one for one in head if one.judged]
+    if not judged[0] or not judged[1]:
+        return _without_verdict(key, base, head, judged)
+    plays = min(map(len, judged))
+    new = _only(judged[1], judged[0])
+    gone = _only(judged[0], judged[1])
+    moved = _moved(*judged)
+    positions = _positions(*judged)
+    cells = judged[0][0].cell, judged[1][0].cell
+    sure = [_repeated(found, side) for found, side in ((new, judged[1]), (gone, judged[0]))]
+    if plays == 1:
+        sure = [new, gone]
+    if sure[0]:
+        kind, new, gone = Kind.WORSE, *sure
+    elif sure[1]:
+        kind, new, gone = Kind.BETTER, *sure
+    elif moved or positions:
+        kind, new, gone = Kind.CHANGED, *sure
+    elif new or gone:
+        kind = Kind.ONCE
+    else:
+        return None
+    return Difference(key, kind, *cells, tuple(new), tuple(gone), moved, positions, plays)
+
+
+def one_sided(
+    base: Mapping[CaseKey, Sequence[Observation]], head: Mapping[CaseKey, Sequence[Observation]]
+) -> list[OneSided]:
+    """The cases that apply to one side only, by side and reason."""
+    found: dict[tuple[str, str], list[CaseKey]] = {}
+    for key in sorted(base.keys() & head.keys()):
+        if _one_sided(base[key], head[key]):
+            lacking, side = (base, "head") if _not_applicable(base[key]) else (head, "base")
+            found.setdefault((side, lacking[key][0].cell.reason), []).append(key)
+    ordered = sorted(found.items(), key=lambda item: (item[0][0], -len(item[1])))
+    return [OneSided(side, reason, tuple(keys)) for (side, reason), keys in ordered]
+
+
+def wire_changes(
+    first: Mapping[CaseKey, Mapping[Place, Change]],
+    confirmed: Mapping[CaseKey, Mapping[Place, Change]],
+    tried: Collection[Signature],
+) -> tuple[list[WireChange], int]:
+    """Fields that differ on the wire, and how many were not steady on one side.
+
+    `confirmed` holds the cases that were played again, `tried` their fields."""
+    cases: dict[Signature, dict[CaseKey, tuple[Place, Change]]] = {}
+    for key, across in first.items():
+        seen = confirmed.get(key, across)
+        for place, change in seen.items():
+            cases.setdefault(place.signature, {}).setdefault(key, (place, change))
+    sure = {place.signature for across in confirmed.values() for place in across}
+    found, unsteady = [], {one for one in tried if one not in sure}
+    for signature, members in cases.items():
+        if signature in unsteady:
+            continue
+        shown = next((key for key in members if signature in _signatures(confirmed, key)), "")
+        example = shown or next(iter(members))
+        place, change = members[example]
+        found.append(
+            WireChange(
+                signature,
+                tuple(sorted(members)),
+                example,
+                place.step,
+                change,
+                confirmed=signature in sure,
+                several=len({change for _, change in members.values()}) > 1,
+            )
+        )
+    found.sort(key=lambda one: (not one.confirmed, -len(one.cases), one.signature))
+    return found, len(unsteady)
+
+
+def _signatures(
+    confirmed: Mapping[CaseKey, Mapping[Place, Change]], key: CaseKey
+) -> set[Signature]:
+    return {place.signature for place in confirmed.get(key, ())}
+
+
+def _not_applicable(plays: Sequence[Observation]) -> bool:
+    return any(one.cell.verdict is Verdict.NOT_APPLICABLE for one in plays)
+
+
+def _one_sided(base: Sequence[Observation], head: Sequence[Observation]) -> bool:
+    return _not_applicable(base) != _not_applicable(head)
+
+
+def _without_verdict(
+    key: CaseKey,
+    base: Sequence[Observation],
+    head: Sequence[Observation],
+    judged: tuple[Sequence[Observation], Sequence[Observation]],
+) -> Difference:
+    """Some side never gave a verdict. If that is head alone, several times, head is worse."""
+    plays = min(len(judged[0]), len(head))
+    worse = bool(judged[0]) and plays > 1
+    one = (judged[0] or base)[0].cell
+    return Difference(key, Kind.WORSE if worse else Kind.UNDECIDED, one, head[-1].cell, plays=plays)
+
+
+def _decided(one: Observation) -> Mapping[Broken, Check]:
+    return one.broken if one.cell.verdict in _DECIDED else {}
+
+
+def _only(side: Sequence[Observation], other: Sequence[Observation]) -> list[Check]:
+    """The checks that one side breaks in some play, and the other in none."""
+    theirs = {broken for one in other for broken in _decided(one)}
+    found: dict[Broken, Check] = {}
+    for one in side:
+        for broken, check in _decided(one).items():
+            if broken not in theirs:
+                found.setdefault(broken, check)
+    return list(found.values())
+
+
+def _repeated(checks: Sequence[Check], side: Sequence[Observation]) -> list[Check]:
+    """Those checks that were broken in two plays or more."""
+
+    def count(check: Check) -> int:
+        return sum(
+            any(mine.step == check.step and _place(mine) == _place(check) for mine in found)
+            for found in (_decided(one).values() for one in side)
+        )
+
+    return [check for check in checks if count(check) > 1]
+
+
+def _place(check: Check) -> tuple[str, ...]:
+    shown = str(check.actual) if check.kind == "schema" else check.iteration
+    return check.step, shown, check.kind, check.path
+
+
+def _moved(
+    base: Sequence[Observation], head: Sequence[Observation]
+) -> tuple[tuple[Check, Check], ...]:
+    """Checks that both sides break in every play, each with a value of its own."""
+    found = []
+    for broken, check in _decided(base[0]).items():
+        values = [
+            {str(one.broken[broken].actual) if broken in _decided(one) else None for one in side}
+            for side in (base, head)
+        ]
+        if all(len(each) == 1 and None not in each for each in values) and values[0] != values[1]:
+            found.append((check, head[0].broken[broken]))
+    return tuple(found)
+
+
+def _positions(
+    base: Sequence[Observation], head: Sequence[Observation]
+) -> tuple[tuple[str, str, str], ...]:
+    if base[0].cell.suite == SCHEMA_SUITE:
+        return ()
+    names = sorted({name for one in (*base, *head) for name in one.cell.position})
+    found = []
+    for name in names:
+        values = [{one.cell.position.get(name, "none") for one in side} for side in (base, head)]
+        if all(len(each) == 1 for each in values) and values[0] != values[1]:
+            found.append((name, *values[0], *values[1]))
+    return tuple(found)  # type: ignore[arg-type]
