@@ -46,6 +46,7 @@ from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, TargetFailed, TargetStarted
 from jetproof.load.library import Library
+from jetproof.model.topology import TOPOLOGIES
 from jetproof.model.verdict import FrameRecord, Verdict
 from jetproof.plan import Group, Item, Plan, PlanTarget, Selected, make_plan
 from jetproof.targets.sweep import Owner
@@ -199,7 +200,11 @@ class Compare:
                 ranked += [(rank, name) for name in self._to_play(key)]
         chosen = dict.fromkeys(name for _, name in sorted(ranked)).keys()
         keep = set(list(chosen)[:SUSPECTS_MOST])
-        return keep | _samples(wire, keep)
+        weights = {
+            self.sides[0].key(item): len(TOPOLOGIES[item.case.given.topology].nodes)
+            for item in self.sides[0].items
+        }
+        return keep | _samples(wire, keep, weights)
 
     def _to_play(self, key: CaseKey) -> list[CaseKey]:
         """The cases to play for a cell: that of a schema is made of frames of several cases."""
@@ -244,12 +249,10 @@ class Compare:
     def _wire_last(self, first: Mapping[CaseKey, Mapping[Place, Change]]) -> None:
         """What stays of it after all plays; a field speaks for the cases that were not played again."""
         confirmed: dict[CaseKey, dict[Place, Change]] = {}
-        tried: set[Signature] = set()
         for key, across in first.items():
             plays = min(len(self._plays(side, key)) for side in (0, 1))
             if plays < 2:
                 continue
-            tried |= {place.signature for place in across}
             one, other = (
                 [self._frames(side, key, play) for play in range(plays)] for side in (0, 1)
             )
@@ -264,7 +267,7 @@ class Compare:
                 for later_frames in frames[1:]
             ]
             confirmed[key] = stable([dict(across), *later], within)
-        self.wire, self.unsteady = wire_changes(first, confirmed, tried)
+        self.wire, self.unsteady = wire_changes(first, confirmed)
 
     def _plays(self, side: int, key: CaseKey) -> list[Observation]:
         """The plays whose transcripts can be compared."""
@@ -366,9 +369,11 @@ def _parts(group: Group, most: int) -> Iterator[Group]:
 
 
 def _samples(
-    wire: Mapping[CaseKey, Mapping[Place, Change]], anyway: Collection[CaseKey]
+    wire: Mapping[CaseKey, Mapping[Place, Change]],
+    anyway: Collection[CaseKey],
+    weights: Mapping[CaseKey, int],
 ) -> set[CaseKey]:
-    """A few cases for each field that differs, those with the most such fields first."""
+    """A few cases for each field that differs: those with the most such fields per server first."""
     covered: dict[Signature, int] = {}
     signatures = {key: {place.signature for place in across} for key, across in wire.items()}
 
@@ -382,7 +387,7 @@ def _samples(
     chosen: set[CaseKey] = set()
     while len(chosen) < WIRE_MOST:
         worth = {
-            key: sum(covered.get(one, 0) < SAMPLES for one in found)
+            key: sum(covered.get(one, 0) < SAMPLES for one in found) / weights.get(key, 1)
             for key, found in signatures.items()
             if key not in chosen and key not in anyway
         }

@@ -7,7 +7,8 @@ shows in one play only is reported apart (`once`), and decides nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -162,18 +163,20 @@ def one_sided(
 def wire_changes(
     first: Mapping[CaseKey, Mapping[Place, Change]],
     confirmed: Mapping[CaseKey, Mapping[Place, Change]],
-    tried: Collection[Signature],
 ) -> tuple[list[WireChange], int]:
     """Fields that differ on the wire, and how many were not steady on one side.
 
-    `confirmed` holds the cases that were played again, `tried` their fields."""
+    `confirmed` holds the cases that were played again. A field is confirmed if it stayed different in most
+    of the cases that were played again for it."""
     cases: dict[Signature, dict[CaseKey, tuple[Place, Change]]] = {}
     for key, across in first.items():
         seen = confirmed.get(key, across)
         for place, change in seen.items():
             cases.setdefault(place.signature, {}).setdefault(key, (place, change))
-    sure = {place.signature for across in confirmed.values() for place in across}
-    found, unsteady = [], {one for one in tried if one not in sure}
+    tried = Counter(one for key in confirmed for one in _signatures(first, key))
+    stayed = Counter(one for key in confirmed for one in _signatures(confirmed, key))
+    sure = {one for one, count in tried.items() if 2 * stayed[one] > count}
+    found, unsteady = [], tried.keys() - sure
     for signature, members in cases.items():
         if signature in unsteady:
             continue
@@ -195,10 +198,8 @@ def wire_changes(
     return found, len(unsteady)
 
 
-def _signatures(
-    confirmed: Mapping[CaseKey, Mapping[Place, Change]], key: CaseKey
-) -> set[Signature]:
-    return {place.signature for place in confirmed.get(key, ())}
+def _signatures(found: Mapping[CaseKey, Mapping[Place, Change]], key: CaseKey) -> set[Signature]:
+    return {place.signature for place in found.get(key, ())}
 
 
 def _not_applicable(plays: Sequence[Observation]) -> bool:

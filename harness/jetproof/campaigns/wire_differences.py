@@ -14,8 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jetproof.campaigns.alignment import (
-    ADVISORIES,
-    Comparable,
     aligned,
     comparable,
     plain,
@@ -33,6 +31,10 @@ _SETUP = re.compile(
 )
 _PAYLOAD_SHOWN = 200
 _INDEX = re.compile(r"\[[0-9]+\]")
+_FREE = re.compile(
+    r"(^|\.)(leader|leader_since|raft_group|replicas(\[.*)?|active|last_active|lag)$"
+)
+"""Fields that say who leads at the moment, and how long ago something was."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -80,7 +82,7 @@ def mark_of(frames: Sequence[FrameRecord], *, of_client: bool) -> str:
     for step in sorted(steps):
         for frame in steps[step]:
             if _counts(frame, of_client):
-                found.update(repr((step, _comparable(frame))).encode("utf-8", "surrogatepass"))
+                found.update(repr((step, comparable(frame))).encode("utf-8", "surrogatepass"))
     return found.hexdigest()[:16]
 
 
@@ -137,10 +139,6 @@ def _counts(frame: FrameRecord, of_client: bool) -> bool:
     if of_client:
         return frame.direction != "!"
     return frame.direction == "<" and _SETUP.match(frame.subject) is None
-
-
-def _comparable(frame: FrameRecord) -> Comparable:
-    return comparable(frame)
 
 
 def _kind(frame: FrameRecord, asked: Mapping[str, str]) -> str:
@@ -208,6 +206,8 @@ def _flat(value: object, path: str) -> Iterator[tuple[str, str]]:
         case list() if value:
             for place, inner in enumerate(value):
                 yield from _flat(inner, f"{path}[{place}]")
+        case _ if _FREE.search(path):
+            return
         case str():
             yield path or "document", plain(value)
         case _:
@@ -216,7 +216,6 @@ def _flat(value: object, path: str) -> Iterator[tuple[str, str]]:
 
 __all__ = [
     "ABSENT",
-    "ADVISORIES",
     "WHOLE",
     "Change",
     "Place",

@@ -9,6 +9,7 @@ from jetproof.cli import (
     bisect,
     clauses,
     clients,
+    compare,
     coverage,
     diff,
     doctor,
@@ -62,6 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
     for command in (
         run,
         gate,
+        compare,
         ledger,
         clients,
         smoke,
