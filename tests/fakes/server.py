@@ -265,11 +265,14 @@ class Wrong(Polite):
 
 
 class Flaky(Wrong):
-    """Right in the first run that it sees, wrong in the second, right in the third, and so on."""
+    """Right in the first run that it sees, wrong in the second, right in the third, and so on.
 
-    def __init__(self) -> None:
+    `once`: wrong in the second run, and in no other."""
+
+    def __init__(self, *, once: bool = False) -> None:
         super().__init__(about=self._second)
         self._runs: list[str] = []
+        self._once = once
 
     def _second(self, frame: Pub) -> bool:
         """Runs are told apart by the part that the fresh names of their cases share."""
@@ -278,7 +281,9 @@ class Flaky(Wrong):
             return False
         if found[0] not in self._runs:
             self._runs.append(found[0])
-        return not frame.subject.startswith("$JS") and self._runs.index(found[0]) % 2 == 1
+        number = self._runs.index(found[0])
+        wrong = number == 1 if self._once else number % 2 == 1
+        return wrong and not frame.subject.startswith("$JS")
 
 
 class Slow(Polite):

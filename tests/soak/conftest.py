@@ -2,88 +2,51 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import pytest
-from jsonschema import Draft202012Validator
+from support.commands import (
+    ASKS,
+    COUNTS,
+    CRASHES,
+    SLOW,
+    CaseFile,
+    Command,
+    Done,
+    Fake,
+    Start,
+    Validate,
+    case_file,
+    conforms,
+    fake,
+    jetproof,
+    process,
+)
 
-from jetproof.cli import main
-from jetproof.data import fixtures_dir
-
-TESTS = Path(__file__).parents[1]
 PATIENCE = 60.0
-HEAD = """\
-suite: adr-50/trial
-about: Cases for the tests of soaks
-given:
-  stream: {subjects: ["$stream.>"]}
-cases:
-"""
-COUNTS = """\
-  - case: counts
-    clauses: [A50-ATOMIC-001]
-    steps:
-      - request: {subject: $stream.a, payload: one}
-        reply: {json: {seq: 1}}
-      - request: {subject: $stream.b, payload: two}
-        reply: {json: {seq: 2}}
-"""
-ASKS = """\
-  - case: asks
-    clauses: [A50-ATOMIC-001]
-    steps:
-      - request: {subject: $JS.API.INFO}
-        reply: {json: {memory: {gte: 0}}}
-"""
-CRASHES = """\
-  - case: crashes
-    clauses: [A50-ATOMIC-001]
-    steps:
-      - request: {subject: a.crash, within: 200ms}
-        reply: {status: 503}
-"""
-SLOW = """\
-  - case: slow
-    clauses: [A50-ATOMIC-001]
-    budget: 120s
-    steps:
-      - silence: {on: replies, for: 60s}
-"""
 
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> dict[str, Any]:
-        loaded = json.loads(self.out)
-        assert isinstance(loaded, dict)
-        return loaded
-
-    @property
-    def last(self) -> str:
-        return self.out.splitlines()[-1]
-
-
-Command = Callable[..., Done]
-Fake = Callable[[str], str]
-CaseFile = Callable[..., Path]
-Start = Callable[..., "subprocess.Popen[str]"]
-Validate = Callable[[str, object], None]
+__all__ = [
+    "ASKS",
+    "COUNTS",
+    "CRASHES",
+    "SLOW",
+    "CaseFile",
+    "Command",
+    "Done",
+    "Fake",
+    "Start",
+    "Validate",
+    "alive",
+    "case_file",
+    "children",
+    "conforms",
+    "fake",
+    "is_worker",
+    "jetproof",
+    "process",
+    "wait_for",
+]
 
 
 def wait_for(what: Callable[[], object], why: str) -> None:
@@ -112,96 +75,3 @@ def is_worker(pid: int) -> bool:
         return "load_worker" in Path(f"/proc/{pid}/cmdline").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-@pytest.fixture
-def jetproof(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Command:
-    """Runs a command in this process, in an empty folder, on a terminal of 80 columns."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("JETPROOF_TIME_FACTOR", "1")
-
-    def run(*arguments: object) -> Done:
-        capsys.readouterr()
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as ended:
-            code = ended.code if isinstance(ended.code, int) else 1
-        said = capsys.readouterr()
-        return Done(code, said.out, said.err)
-
-    return run
-
-
-@pytest.fixture
-def fake() -> Iterator[Fake]:
-    """Gives the URL of a fake server of `tests/fakes`, which serves until the test ends."""
-    with ExitStack() as stack:
-
-        def serve(kind: str) -> str:
-            process = stack.enter_context(
-                subprocess.Popen(
-                    [sys.executable, "-m", "fakes", kind],
-                    cwd=TESTS,
-                    stdout=subprocess.PIPE,
-                    text=True,
-                )
-            )
-            stack.callback(process.kill)
-            assert process.stdout is not None
-            return process.stdout.readline().strip()
-
-        yield serve
-
-
-@pytest.fixture
-def process(tmp_path: Path) -> Iterator[Start]:
-    """Starts a command in a process of its own."""
-    started: list[subprocess.Popen[str]] = []
-
-    def start(*arguments: object) -> subprocess.Popen[str]:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "jetproof", *map(str, arguments)],
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"},
-        )
-        started.append(child)
-        return child
-
-    yield start
-    for child in started:
-        if child.poll() is None:
-            child.kill()
-        child.communicate()
-
-
-@pytest.fixture
-def case_file(tmp_path: Path) -> CaseFile:
-    """Writes a case file of the cases given."""
-
-    def write(*cases: str) -> Path:
-        path = tmp_path / "trial.yaml"
-        path.write_text(HEAD + "".join(cases))
-        return path
-
-    return write
-
-
-@pytest.fixture(scope="session")
-def conforms() -> Validate:
-    """Fails unless a document conforms to the published schema of that name."""
-
-    def check(name: str, document: object) -> None:
-        path = fixtures_dir() / "schemas" / f"{name}.json"
-        schema = json.loads(path.read_text(encoding="utf-8"))
-        Draft202012Validator.check_schema(schema)
-        Draft202012Validator(schema).validate(document)
-
-    return check

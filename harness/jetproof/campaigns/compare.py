@@ -8,6 +8,7 @@ played once more among its neighbours. `compare_rulings` says what the plays com
     2 apart       cases without a verdict, a few per server: one that takes its server down is found here
     3 alone       cases that differ, each on a server of its own
     4 neighbours  what made head worse in 1 and did not in 3
+    5 once more   cases that are the only ones to show a difference on the wire: chance repeats itself
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ from jetproof.plan import Group, Item, Plan, PlanTarget, Selected, make_plan
 from jetproof.targets.sweep import Owner
 from jetproof.tasks import all_of
 
-ALL, APART, ALONE, NEIGHBOURS = "1-all", "2-apart", "3-alone", "4-neighbours"
+ALL, APART, ALONE = "1-all", "2-apart", "3-alone"
+NEIGHBOURS, ONCE_MORE = "4-neighbours", "5-once-more"
 APART_CASES: Final = 25
 SUSPECTS_MOST: Final = 60
 """So many cases that differ in verdict or position are played again."""
@@ -60,6 +62,7 @@ WIRE_MOST: Final = 40
 """So many cases are played again for what differs on the wire alone."""
 SAMPLES: Final = 2
 """Cases per field that differs."""
+ONCE_MORE_MOST: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +172,13 @@ class Compare:
         await rounds.play(NEIGHBOURS, [unseen, unseen])
         if self._ended():
             return
+        only = set(sorted(self._only_witnesses(wire))[:ONCE_MORE_MOST])
+        await rounds.play(ONCE_MORE, [only, only])
+        if self._ended():
+            return
         self.differences = self._ruled()
         self.one_sided = one_sided(*(played.observations for played in self._played))
-        self._wire_last(wire)
+        self.wire, self.unsteady = wire_changes(wire, self._confirmed(wire))
         base, head = (played.observations for played in self._played)
         self.compared = sum(key in head for key in base) - sum(
             len(one.keys) for one in self.one_sided
@@ -246,8 +253,19 @@ class Compare:
                 found[key] = across
         return found
 
-    def _wire_last(self, first: Mapping[CaseKey, Mapping[Place, Change]]) -> None:
-        """What stays of it after all plays; a field speaks for the cases that were not played again."""
+    def _only_witnesses(self, first: Mapping[CaseKey, Mapping[Place, Change]]) -> set[CaseKey]:
+        """Cases that alone stand for a field."""
+        confirmed = self._confirmed(first)
+        witnesses: dict[Signature, set[CaseKey]] = {}
+        for key, across in confirmed.items():
+            for place in across:
+                witnesses.setdefault(place.signature, set()).add(key)
+        return {key for keys in witnesses.values() if len(keys) == 1 for key in keys}
+
+    def _confirmed(
+        self, first: Mapping[CaseKey, Mapping[Place, Change]]
+    ) -> dict[CaseKey, dict[Place, Change]]:
+        """What differs in every play of the cases that were played again."""
         confirmed: dict[CaseKey, dict[Place, Change]] = {}
         for key, across in first.items():
             plays = min(len(self._plays(side, key)) for side in (0, 1))
@@ -267,7 +285,7 @@ class Compare:
                 for later_frames in frames[1:]
             ]
             confirmed[key] = stable([dict(across), *later], within)
-        self.wire, self.unsteady = wire_changes(first, confirmed)
+        return confirmed
 
     def _plays(self, side: int, key: CaseKey) -> list[Observation]:
         """The plays whose transcripts can be compared."""

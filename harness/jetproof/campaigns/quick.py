@@ -1,27 +1,42 @@
 """The quick selection: what can be played on every pull request.
 
-It leaves out what waits long, and what starts more than one server. Both are chosen by facts of a case
-and not by its name, so that new cases find their place by themselves.
+It leaves out cases that start a cluster of their own, and cases on one server that declare more than the
+usual time. Both are facts of a case and not its name, so that new cases find their place by themselves.
+Cases that share a cluster stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jetproof.errors import JetproofError
 from jetproof.model.topology import TOPOLOGIES
 from jetproof.plan import Item
 
-LONGEST_SECONDS = 8.0
+USUAL_SECONDS = 15.0
 
 
 def quick(items: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """The items that are quick, and in words what was left out."""
-    many = [item for item in items if len(TOPOLOGIES[item.case.given.topology].nodes) > 1]
-    slow = [item for item in items if item.case.budget > LONGEST_SECONDS and item not in many]
-    left = {id(item) for item in (*many, *slow)}
+    kept, own, slow = [], 0, 0
+    for item in items:
+        given = item.case.given
+        servers = len(TOPOLOGIES[given.topology].nodes)
+        if servers > 1 and given.isolation == "server":
+            own += 1
+        elif servers == 1 and item.case.budget > USUAL_SECONDS:
+            slow += 1
+        else:
+            kept.append(item)
     words = []
-    if many:
-        words.append(f"{len(many)} cases that need more than one server")
+    if own:
+        words.append(f"{own} cases that start a cluster of their own")
     if slow:
-        words.append(f"{len(slow)} cases that may take more than {LONGEST_SECONDS:g} s")
-    return tuple(item for item in items if id(item) not in left), tuple(words)
+        words.append(f"{slow} cases with a time budget above {USUAL_SECONDS:g} s")
+    if not kept:
+        raise JetproofError(
+            f"--quick leaves out all {len(items)} cases: {'; '.join(words)}",
+            phase="plan",
+            hint="leave out --quick, or select more cases",
+        )
+    return tuple(kept), tuple(words)

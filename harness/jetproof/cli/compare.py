@@ -33,6 +33,13 @@ def add_parser(commands: Commands) -> None:
         help="a selection for every pull request: less than 5 minutes on 2 cores",
     )
     parser.add_argument(
+        "--fail-on",
+        choices=("worse", "changed", "wire"),
+        default="worse",
+        help="what exits with 1: head breaks what base keeps (default), or besides that any change "
+        "where the text is silent, or any difference on the wire",
+    )
+    parser.add_argument(
         "--markdown",
         type=local_path,
         metavar="FILE",
@@ -55,7 +62,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 if head is not worse, 1 if it is, 3 if some cell has no verdict on either side."""
+    """0 if head is not worse, 1 if it is, 3 if some cell has no verdict."""
     import asyncio
 
     from jetproof.cli.comparing import execute

@@ -214,7 +214,7 @@ def _reported(
     failures = list(compare.failures)
     interrupted = interrupts.signal is not None
     stopped = "" if compare.complete else compare.stop.reason or "it was stopped"
-    code = _exit_code(compare, interrupts, failures)
+    code = _exit_code(compare, interrupts, failures, args.fail_on)
     folder = Path(console.about.results)
     comment = compare_markdown(console.about, compare, stopped=stopped)
     document = compare_document(console.about, compare, interrupted=interrupted, code=code)
@@ -224,7 +224,7 @@ def _reported(
             _write_text(path, comment)
     except JetproofError as error:
         failures.append(error)
-        code = _exit_code(compare, interrupts, failures)
+        code = _exit_code(compare, interrupts, failures, args.fail_on)
         document["exit_code"] = code
     console.end(compare, failures, stopped=stopped)
     if args.json:
@@ -244,7 +244,9 @@ def _write_text(path: Path, text: str) -> None:
         ) from error
 
 
-def _exit_code(compare: Compare, interrupts: Interrupts, failures: Sequence[JetproofError]) -> int:
+def _exit_code(
+    compare: Compare, interrupts: Interrupts, failures: Sequence[JetproofError], fail_on: str
+) -> int:
     """What is proven worse is worse, whatever else got no verdict."""
     if interrupts.exit_code is not None:
         return interrupts.exit_code
@@ -252,7 +254,12 @@ def _exit_code(compare: Compare, interrupts: Interrupts, failures: Sequence[Jetp
         return 2
     if not compare.complete or not compare.started(0):
         return 3
-    if compare.worse or not compare.started(1):
+    failing = compare.worse or not compare.started(1)
+    if fail_on != "worse":
+        failing = failing or bool(compare.of_kind(Kind.CHANGED))
+    if fail_on == "wire":
+        failing = failing or any(one.confirmed for one in compare.wire)
+    if failing:
         return 1
     return 3 if compare.of_kind(Kind.UNDECIDED) else 0
 

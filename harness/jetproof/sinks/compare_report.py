@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from jetproof.campaigns.compare import ALL, ALONE, APART, NEIGHBOURS, Compare
+from jetproof.campaigns.compare import ALL, ALONE, APART, NEIGHBOURS, ONCE_MORE, Compare
 from jetproof.campaigns.compare_rulings import Difference, Kind, WireChange
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, Notice
@@ -23,6 +23,7 @@ _ROUNDS = {
     APART: "cases without a verdict, apart from the others",
     ALONE: "cases that differ, each alone on a fresh server",
     NEIGHBOURS: "what did not show again, among its neighbours",
+    ONCE_MORE: "the only cases with a difference on the wire, once more",
 }
 _SHOWN = {Kind.WORSE: 20, Kind.UNDECIDED: 6, Kind.BETTER: 6, Kind.CHANGED: 6, Kind.ONCE: 4}
 _CHECKS = 3
@@ -264,7 +265,7 @@ def compare_document(about: About, compare: Compare, *, interrupted: bool, code:
         "left_out": list(about.left_out),
         "complete": compare.complete,
         "interrupted": interrupted,
-        "worse": code == 1,
+        "worse": compare.worse or (compare.complete and not compare.started(1)),
         "counts": {kind.value: len(compare.of_kind(kind)) for kind in Kind},
         "differences": [_row(one) for one in compare.differences],
         "wire": [_wire_row(one) for one in compare.wire],
