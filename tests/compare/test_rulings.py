@@ -136,8 +136,8 @@ def test_a_message_that_is_missing_is_one_difference() -> None:
 
 
 def test_the_own_version_and_who_leads_are_no_differences() -> None:
-    a = neutral(exchange(b'{"ver":"2.14.5","cluster":{"leader":"n1"}}'), "2.14.5")
-    b = neutral(exchange(b'{"ver":"2.14.6","cluster":{"leader":"n2"}}'), "2.14.6")
+    a = neutral(exchange(b'{"ver":"2.14.5","cluster":{"leader":"n1"}}'), ["2.14.5"])
+    b = neutral(exchange(b'{"ver":"2.14.6","cluster":{"leader":"n2"}}'), ["2.14.6"])
     assert differences(a, b, of_client=False) == {}
 
 

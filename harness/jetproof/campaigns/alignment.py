@@ -30,7 +30,12 @@ _PLACEHOLDERS = (
         "<time>",
     ),
     (re.compile(r"\bN[A-Z2-7]{55}\b"), "<server>"),
-    (re.compile(r"\b(?=[0-9A-Za-z]*[0-9])(?=[0-9A-Za-z]*[A-Z])[0-9A-Za-z]{22}\b"), "<nuid>"),
+    (
+        re.compile(
+            r"(?<![0-9A-Za-z])(?=[0-9A-Za-z]*[0-9])(?=[0-9A-Za-z]*[A-Z])[0-9A-Za-z]{22}(?![0-9A-Za-z])"
+        ),
+        "<nuid>",
+    ),
     (re.compile(r"(?<![0-9])1[0-9]{18}(?![0-9])"), "<nanoseconds>"),
     # How much is pending when a message leaves depends on how fast it was asked for.
     (re.compile(r"(\$JS\.ACK\.[^ ]+\.<nanoseconds>)\.[0-9]+"), r"\1.<pending>"),

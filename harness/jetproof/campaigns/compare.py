@@ -76,6 +76,12 @@ class Side:
     options: RunOptions
     client: str | None = None
 
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """What it may call itself on the wire."""
+        library = self.client.partition("@")[2] if self.client else ""
+        return (str(self.target.version), library)
+
     def key(self, item: Item) -> CaseKey:
         """What tells a case from others on both sides: versions of a library may claim other texts."""
         return item.case.id if self.client or not item.law else f"{item.case.id} {item.law}"
@@ -237,7 +243,7 @@ class Compare:
                 for (name, target, _), frames in transcripts.scan():
                     key = keys.get((name, target))
                     if key is not None:
-                        frames = neutral(frames, str(side.target.version))
+                        frames = neutral(frames, side.versions)
                         played.marks[key] = mark_of(frames, of_client=self.of_client)
         base, head = self._played
         found: dict[CaseKey, dict[Place, Change]] = {}
@@ -298,7 +304,7 @@ class Compare:
         one = self._plays(side, key)[play]
         transcripts = played.transcripts[one.folder]
         frames = transcripts.frames((one.cell.name, one.cell.target, one.cell.attempt))
-        return neutral(frames, str(self.sides[side].target.version))
+        return neutral(frames, self.sides[side].versions)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jetproof.campaigns.alignment import (
@@ -63,14 +63,15 @@ Change = tuple[str, str]
 """What stands there on either side."""
 
 
-def neutral(frames: Sequence[FrameRecord], version: str) -> list[FrameRecord]:
-    """The frames without the target's own version, which always differs between two releases."""
-    told = version.encode()
+def neutral(frames: Sequence[FrameRecord], versions: Collection[str]) -> list[FrameRecord]:
+    """The frames without the versions of what is compared, which always differ."""
+    told = [version.encode() for version in versions if version]
 
     def without(frame: FrameRecord) -> FrameRecord:
-        if told not in frame.payload:
-            return frame
-        return replace(frame, payload=frame.payload.replace(told, b"<version>"))
+        payload = frame.payload
+        for version in told:
+            payload = payload.replace(version, b"<version>")
+        return frame if payload is frame.payload else replace(frame, payload=payload)
 
     return [without(frame) for frame in frames]
 
