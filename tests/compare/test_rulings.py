@@ -40,7 +40,8 @@ def play(
         position=position or {},
         reason="why",
     )
-    checks = [Check("1", "reply", path, False, "y", actual) for path in broken]
+    parts = [(*each.partition(" in ")[::2],) for each in broken]
+    checks = [Check("1", "reply", path, False, "y", actual, where) for path, where in parts]
     return Observation(cell, broken_of(CaseFinished(cell, checks)), Path())
 
 
@@ -91,6 +92,17 @@ def test_a_position_has_changed_if_each_side_keeps_to_its_own() -> None:
     assert found is not None
     assert (found.kind, found.positions) == (Kind.CHANGED, (("who", "a", "b"),))
     assert ruled("s::c", [a, b], [b, b]) is None
+
+
+def test_which_turn_of_a_loop_breaks_a_check_can_be_chance() -> None:
+    first, second = (play(Verdict.FAIL, f"seq in i={turn}") for turn in (1, 2))
+    # Each side keeps to its own row of a table: that is a difference.
+    found = ruled("s::c", [first, first], [second, second])
+    assert found is not None
+    assert found.kind is Kind.WORSE
+    # It is another turn in every play: both sides break the check.
+    assert ruled("s::c", [first, second], [second, second]) is None
+    assert ruled("s::c", [second, second], [first, second]) is None
 
 
 def test_failing_checks_of_a_silent_case_never_make_head_worse() -> None:

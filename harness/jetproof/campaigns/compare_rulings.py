@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -126,6 +126,7 @@ def ruled(
     if not judged[0] or not judged[1]:
         return _without_verdict(key, base, head, judged)
     plays = min(map(len, judged))
+    judged = _by_chance_alike(*judged)
     new = _only(judged[1], judged[0])
     gone = _only(judged[0], judged[1])
     moved = _moved(*judged)
@@ -144,7 +145,8 @@ def ruled(
         kind = Kind.ONCE
     else:
         return None
-    return Difference(key, kind, *cells, tuple(new), tuple(gone), moved, positions, plays)
+    checks = tuple(new.values()), tuple(gone.values())
+    return Difference(key, kind, *cells, *checks, moved, positions, plays)
 
 
 def one_sided(
@@ -227,7 +229,37 @@ def _decided(one: Observation) -> Mapping[Broken, Check]:
     return one.broken if one.cell.verdict in _DECIDED else {}
 
 
-def _only(side: Sequence[Observation], other: Sequence[Observation]) -> list[Check]:
+def _by_chance_alike(
+    base: Sequence[Observation], head: Sequence[Observation]
+) -> tuple[list[Observation], list[Observation]]:
+    """The plays without the iteration of a loop where chance decides which one breaks a check."""
+    loose = {
+        place
+        for side in (base, head)
+        for place in {_loosely(broken) for one in side for broken in one.broken}
+        if len({_at(one, place) for one in side}) > 1
+    }
+
+    def loosened(one: Observation) -> Observation:
+        found: dict[Broken, Check] = {}
+        for broken, check in one.broken.items():
+            key = _loosely(broken)
+            found.setdefault(key if key in loose else broken, check)
+        return replace(one, broken=found)
+
+    return [loosened(one) for one in base], [loosened(one) for one in head]
+
+
+def _loosely(broken: Broken) -> Broken:
+    step, _, *rest = broken
+    return (step, "", *rest)
+
+
+def _at(one: Observation, place: Broken) -> frozenset[Broken]:
+    return frozenset(broken for broken in one.broken if _loosely(broken) == place)
+
+
+def _only(side: Sequence[Observation], other: Sequence[Observation]) -> dict[Broken, Check]:
     """The checks that one side breaks in some play, and the other in none."""
     theirs = {broken for one in other for broken in _decided(one)}
     found: dict[Broken, Check] = {}
@@ -235,24 +267,14 @@ def _only(side: Sequence[Observation], other: Sequence[Observation]) -> list[Che
         for broken, check in _decided(one).items():
             if broken not in theirs:
                 found.setdefault(broken, check)
-    return list(found.values())
+    return found
 
 
-def _repeated(checks: Sequence[Check], side: Sequence[Observation]) -> list[Check]:
+def _repeated(found: Mapping[Broken, Check], side: Sequence[Observation]) -> dict[Broken, Check]:
     """Those checks that were broken in two plays or more."""
 
-    def count(check: Check) -> int:
-        return sum(
-            any(mine.step == check.step and _place(mine) == _place(check) for mine in found)
-            for found in (_decided(one).values() for one in side)
-        )
-
-    return [check for check in checks if count(check) > 1]
-
-
-def _place(check: Check) -> tuple[str, ...]:
-    shown = str(check.actual) if check.kind == "schema" else check.iteration
-    return check.step, shown, check.kind, check.path
+    counts = Counter(broken for one in side for broken in _decided(one))
+    return {broken: check for broken, check in found.items() if counts[broken] > 1}
 
 
 def _moved(
