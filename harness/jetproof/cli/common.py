@@ -63,6 +63,16 @@ def add_servers(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_laws(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--laws",
+        choices=("closing", "full", "off"),
+        default="closing",
+        help="what is read at the end of each case to judge promises: a little (closing, the "
+        "default), every acknowledged message (full), or nothing (off)",
+    )
+
+
 def spec_revision(text: str) -> tuple[str, int | None]:
     """`adr-50` or `adr-50@10`."""
     name, at, revision = text.partition("@")

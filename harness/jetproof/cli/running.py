@@ -98,6 +98,7 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
         fail_fast=args.fail_fast,
         command=tuple(args.command_line),
         attempts=earlier.attempts if earlier else {},
+        laws=args.laws,
     )
     if args.jobs is not None:
         options = replace(options, servers_at_once=args.jobs)

@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 
-def sequence_of(reply: str) -> int | None:
-    """The stream sequence in `$JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>...`.
 
-    Releases since 2.10 may put a domain and an account hash before the stream.
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """One delivery, as its ack subject describes it."""
+
+    stream: str
+    consumer: str
+    count: int
+    """How often this message has been delivered by now."""
+    stream_seq: int
+    consumer_seq: int
+
+
+def delivered_by(subject: str) -> Delivered | None:
+    """Reads `$JS.ACK.<stream>.<consumer>.<count>.<stream seq>.<consumer seq>.<time>.<pending>`.
+
+    Releases since 2.10 may put a domain and an account hash before the stream, and a token after.
     """
-    tokens = reply.split(".")
+    tokens = subject.split(".")
     if tokens[:2] != ["$JS", "ACK"] or len(tokens) < 9:
         return None
-    position = 5 if len(tokens) == 9 else 7
-    return int(tokens[position]) if tokens[position].isdigit() else None
+    first = 2 if len(tokens) == 9 else 4
+    stream, consumer, *numbers = tokens[first : first + 5]
+    if len(numbers) != 3 or not all(number.isdecimal() for number in numbers):
+        return None
+    return Delivered(stream, consumer, *map(int, numbers))
+
+
+def sequence_of(reply: str) -> int | None:
+    """The stream sequence that an ack subject names."""
+    said = delivered_by(reply)
+    return None if said is None else said.stream_seq

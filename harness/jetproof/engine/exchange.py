@@ -43,7 +43,8 @@ async def publish(play: Play, step: Publish) -> None:
     await play.line(step.message.connection).connection.drain()
 
 
-async def request(play: Play, step: Request) -> None:
+async def request(play: Play, step: Request) -> Seen | None:
+    """Sends the request and judges what comes; gives the reply, where a single one is due."""
     message = step.message
     await due(play, step, message)
     box = asked(play, message)
@@ -62,6 +63,8 @@ async def request(play: Play, step: Request) -> None:
         play.outcomes.append((step.name, NO_REPLY if seen is None else summary(seen)))
         if seen is not None or not step.or_silence:
             judged(play, step, step.reply, seen, "reply")
+        return seen
+    return None
 
 
 def _not_there(play: Play, message: Outgoing, seen: Seen | None) -> bool:

@@ -73,7 +73,7 @@ async def stored(play: Play, step: Stored) -> None:
         else {"last_by_subj": play.text(step.last_by_subject)}
     )
     answer = await play.asked(f"$JS.API.STREAM.MSG.GET.{name}", asked, connection=step.connection)
-    message = None if answer is None else _message_of(answer)
+    message = None if answer is None else message_of(answer)
     fault = Fault.TIMING if answer is None else Fault.NEVER_RIGHT
     if step.absent:
         gone = answer is not None and at_path(answer.document, "error.err_code") == NO_MESSAGE
@@ -181,7 +181,7 @@ async def _advised(play: Play, subject: str, seconds: float) -> Seen | None:
             return None
 
 
-def _message_of(answer: Seen) -> Seen | None:
+def message_of(answer: Seen) -> Seen | None:
     """The message inside a message get's reply, as if it had come off the wire."""
     message = at_path(answer.document, "message")
     if not isinstance(message, Mapping):

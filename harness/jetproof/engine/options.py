@@ -17,6 +17,7 @@ from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import RunningTarget
 
 CASES_AT_ONCE = 64
+CLOSING_LAWS, FULL_LAWS, NO_LAWS = LAW_MODES = ("closing", "full", "off")
 
 Front = Callable[[RunningTarget], AbstractAsyncContextManager[Address | None]]
 
@@ -52,6 +53,8 @@ class RunOptions:
     """A client that plays whatever a library fails, so that a server's fault is told from its own."""
     confirm: int = SUSPECTS_MOST
     """So many red cells are played again before they are reported; 0 reports each at once."""
+    laws: str = CLOSING_LAWS
+    """How much is read at the end of a case to judge promises: off, closing or full."""
     again: bool = True
     """A case that a slow machine disturbed is played once more at the end, with less to do."""
 

@@ -64,12 +64,23 @@ class Play:
     """Everything one case owns while it runs."""
 
     def __init__(
-        self, case: Case, session: Session, rules: Rules, token: str, *, schema_watch: SchemaWatch
+        self,
+        case: Case,
+        session: Session,
+        rules: Rules,
+        token: str,
+        *,
+        schema_watch: SchemaWatch,
+        promises: frozenset[str] = frozenset(),
+        full_laws: bool = False,
     ) -> None:
         self.case = case
         self.session = session
         self.rules = rules
         self.token = token
+        self.promises = promises
+        """The clauses that are held against the server when the case has ended."""
+        self.full_laws = full_laws
         self.transcript = Transcript()
         self.checks: list[Check] = []
         self.positions: dict[str, str] = {}
@@ -97,6 +108,9 @@ class Play:
         self.client: ClientSide | None = None
         self._schema_watch = schema_watch
         self.outcomes: list[tuple[str, str]] = []
+        self.api_subjects: list[str] = []
+        self.moving = False
+        """Whether messages of fast ingest may still be on their way into a stream."""
         self._replies_made = count(1)
         self._task: asyncio.Task[None] | None = None
         self._whole = self  # the case itself, whichever branch of it this is
@@ -107,6 +121,11 @@ class Play:
         branch.env = {**self.env, **variables}
         branch.iteration = [*self.iteration, name]
         return branch
+
+    @property
+    def is_branch(self) -> bool:
+        """Whether other steps of the case are played at the same time."""
+        return self._whole is not self
 
     @property
     def where(self) -> str:
@@ -224,6 +243,9 @@ class Play:
         self.transcript.sent(line.name, frame)
         if reply is not None:
             self.requests[_channel(reply)] = frame.subject, line.name
+            self._whole.moving |= reply.endswith(".$FI")
+        if ".API." in frame.subject:
+            self.api_subjects.append(frame.subject)
         return frame
 
     def call(self, subject: str, document: object, *, connection: str = "main") -> str:
@@ -383,11 +405,12 @@ class Play:
         expected: str,
         actual: object = None,
         fault: Fault = Fault.NEVER_RIGHT,
+        clause: str | None = None,
     ) -> None:
         self.checks.append(
             Check(
                 step=step if isinstance(step, str) else step.name,
-                kind="given" if isinstance(step, str) else step.kind,
+                kind=step if isinstance(step, str) else step.kind,
                 path=path,
                 ok=ok,
                 expected=self.generic(expected),
@@ -395,6 +418,7 @@ class Play:
                 iteration=self.iterations,
                 ms=self.transcript.ms(),
                 fault=fault,
+                clause=clause,
             )
         )
 

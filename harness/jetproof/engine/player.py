@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jetproof.engine import actions, client_steps, exchange, laws, observations
+from jetproof.engine import actions, client_steps, exchange, laws, observations, promises
 from jetproof.engine.client_side import NotSupported
 from jetproof.engine.documents import cut
 from jetproof.engine.elections import uncalled_for
 from jetproof.engine.play import GIVEN, MOST, CannotGoOn, Play
+from jetproof.engine.promises.refusals import changes_nothing
 from jetproof.engine.setup import prepare
 from jetproof.errors import JetproofError, TooSlow
 from jetproof.model import case as steps
@@ -147,6 +148,7 @@ async def _play(play: Play) -> None:
     if play.client is not None:
         await client_steps.connect(play)
     await play_steps(play, play.case.steps)
+    await promises.close(play, play.promises)
 
 
 async def play_steps(play: Play, sequence: Sequence[steps.Step]) -> None:
@@ -156,6 +158,11 @@ async def play_steps(play: Play, sequence: Sequence[steps.Step]) -> None:
         if step.mark is not None:
             play.marks[step.mark] = time.monotonic()
         await _HANDLERS[type(step)](play, step)
+
+
+async def request(play: Play, step: steps.Request) -> None:
+    async with changes_nothing(play, step) as replies:
+        replies.append(await exchange.request(play, step))
 
 
 async def repeat(play: Play, step: steps.Repeat) -> None:
@@ -241,7 +248,7 @@ async def loop(play: Play, step: steps.Loop) -> None:
 
 _HANDLERS: Mapping[type[steps.Step], Handler] = {
     steps.Publish: exchange.publish,
-    steps.Request: exchange.request,
+    steps.Request: request,
     steps.Subscribe: exchange.subscribe,
     steps.Unsubscribe: exchange.unsubscribe,
     steps.Receive: exchange.receive,

@@ -16,7 +16,15 @@ from jetproof.engine.client_steps import behind_a_tap
 from jetproof.engine.confirm import Played, is_settled, settle
 from jetproof.engine.identity import fresh_run_id, fresh_token, now, run_prefix
 from jetproof.engine.judge import Rules
-from jetproof.engine.options import CASES_AT_ONCE, Front, RunOptions, Stop, no_front
+from jetproof.engine.options import (
+    CASES_AT_ONCE,
+    FULL_LAWS,
+    NO_LAWS,
+    Front,
+    RunOptions,
+    Stop,
+    no_front,
+)
 from jetproof.engine.places import Places
 from jetproof.engine.play import Play
 from jetproof.engine.player import Outcome, play_case
@@ -273,7 +281,16 @@ class _Run:
         )
         watch = self.watches[group.target.name]
         token = fresh_token(self.options.run)
-        play = Play(case, session, rules, token, schema_watch=watch.see)
+        held = self.options.laws != NO_LAWS
+        play = Play(
+            case,
+            session,
+            rules,
+            token,
+            schema_watch=watch.see,
+            promises=self.library.promises if held else frozenset(),
+            full_laws=self.options.laws == FULL_LAWS,
+        )
         if item.client is None:
             outcome = await self._begun(group, play)
         else:

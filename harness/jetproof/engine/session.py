@@ -222,15 +222,19 @@ class Session:
         self, subject: str, document: Mapping[str, object] | None = None, *, account: str | None
     ) -> dict[str, Any]:
         """A JetStream API call of the harness's own, outside every transcript."""
-        observer = self._observers.get(account)
-        if observer is None or observer.closed:
-            raise ConnectionLost("the harness has no connection to ask the API")
         payload = b"" if document is None else json.dumps(document).encode()
-        answer = await observer.request(subject, payload, timeout=5.0 * self.factor)
+        answer = await self.ask(subject, payload, account=account)
         told = read_json(answer.payload) if answer.payload else {"status": answer.status}
         if not isinstance(told, dict):
             raise JetproofError(f"{subject} was answered with no JSON object", phase="play")
         return told
+
+    async def ask(self, subject: str, payload: bytes, *, account: str | None) -> Msg:
+        """A request on the harness's own connection to an account."""
+        observer = self._observers.get(account)
+        if observer is None or observer.closed:
+            raise ConnectionLost("the harness has no connection to ask the API")
+        return await observer.request(subject, payload, timeout=5.0 * self.factor)
 
     async def answers(self) -> bool:
         """Whether the server answers the harness itself, whatever a case's connection says."""

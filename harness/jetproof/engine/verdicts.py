@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from jetproof.engine.documents import cut
 from jetproof.model.clause import Clause, Level
-from jetproof.model.ledger import Deviation
+from jetproof.model.ledger import Deviation, explain_together
 from jetproof.model.verdict import Check, Verdict
 
 
@@ -29,11 +29,14 @@ def rule(
     failed = [check for check in checks if not check.ok]
     verdict = _plain_verdict(clauses, failed)
     reason = told(failed)
+    due = [entry for entry in deviations if not entry.sometimes]
     if verdict in (Verdict.FAIL, Verdict.WARN):
         for entry in deviations:
             if entry.explains(failed, whole=bool(clauses)):
                 return Ruling(Verdict.KNOWN, f"{entry.id}: {entry.does}", entry)
-    due = [entry for entry in deviations if not entry.sometimes]
+        if len(due) > 1 and explain_together(due, failed):
+            does = "; ".join(f"{entry.id}: {entry.does}" for entry in due)
+            return Ruling(Verdict.KNOWN, does, due[0])
     if not due:
         return Ruling(verdict, reason)
     ids = ", ".join(entry.id for entry in due)
@@ -62,7 +65,9 @@ def plain(actual: object) -> str:
 
 
 def _plain_verdict(clauses: Sequence[Clause], failed: Sequence[Check]) -> Verdict:
-    """A schema's own cell has no clauses: then everything decides."""
+    """A schema's own cell has no clauses: then everything decides. So does a broken promise."""
+    if any(check.clause is not None for check in failed):
+        return Verdict.FAIL
     deciding = [clause for clause in clauses if clause.decides]
     if clauses and not deciding:
         return Verdict.POSITION

@@ -95,8 +95,9 @@ def check_catalogues(
             if "replaces" in raw:
                 named.append((("replaces",), raw["replaces"]))
             named += [
-                (("contested_with", i), other)
-                for i, other in enumerate(raw.get("contested_with", ()))
+                ((key, i), other)
+                for key in ("contested_with", "follows")
+                for i, other in enumerate(raw.get(key, ()))
             ]
             for inner, other in named:
                 if other not in clauses or other == raw["id"]:
@@ -122,6 +123,7 @@ def _clause(spec: str, raw: Mapping[str, Any]) -> Clause:
         anchor=raw.get("anchor"),
         replaces=raw.get("replaces"),
         contested_with=tuple(raw.get("contested_with", ())),
+        follows=tuple(raw.get("follows", ())),
         note=raw.get("note"),
         reworded=tuple(
             Reworded(place["from"], place["anchor"], place["hash"])

@@ -20,6 +20,7 @@ from jetproof.model.versions import Releases, VersionError
 
 SCHEMA_CELL = "schemas::"
 GIVEN = "given"
+CLOSING = "closing"
 
 
 def read_deviations(
@@ -122,7 +123,7 @@ class EntryReader:
 
     def _check_steps(self, place: Keys, case: Case, mismatches: Any) -> None:
         steps = list(case.all_steps())
-        names = [GIVEN, *(step.name for step in steps)]
+        names = [GIVEN, CLOSING, *(step.name for step in steps)]
         labels = {step.address: step.label for step in steps if step.label}
         for index, mismatch in enumerate(mismatches):
             at, step = (*place, index, "step"), mismatch["step"]

@@ -37,6 +37,7 @@ CATALOGUE = "clauses.yaml"
 LEDGER = "deviations.yaml"
 SPECS = "specs.yaml"
 FORMS = "forms.yaml"
+PROMISES = "promises"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,12 @@ class Library:
             if name in spec.clauses:
                 return spec.clauses[name]
         raise JetproofError(f"no clause {name}", phase="load", hint="jetproof clauses lists them")
+
+    @property
+    def promises(self) -> frozenset[str]:
+        """The clauses that every case is held to when it has ended."""
+        spec = self.specs.get(PROMISES)
+        return frozenset() if spec is None else frozenset(spec.clauses)
 
     def clauses_of(self, case: Case) -> tuple[Clause, ...]:
         return tuple(map(self.clause, case.clauses))

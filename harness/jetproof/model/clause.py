@@ -55,6 +55,8 @@ class Clause:
     anchor: str | None = None
     replaces: str | None = None
     contested_with: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
+    """The clauses of other texts that it follows from."""
     note: str | None = None
     reworded: tuple[Reworded, ...] = ()
     """Oldest first."""

@@ -96,6 +96,17 @@ class Deviation:
         )
 
 
+def explain_together(entries: Sequence[Deviation], failed: Sequence[Check]) -> bool:
+    """Whether several causes meet in one cell: each shows in full, and nothing else fails."""
+    return all(
+        any(entry.explains([check], whole=False) for entry in entries) for check in failed
+    ) and all(
+        any(_same_place(known, check) for check in failed)
+        for entry in entries
+        for known in entry.mismatches
+    )
+
+
 def _same_place(known: KnownMismatch, check: Check) -> bool:
     return known.step == check.step and known.path == check.path
 

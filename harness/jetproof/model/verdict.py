@@ -48,6 +48,8 @@ class Check:
     iteration: str = ""
     ms: float = 0.0
     fault: Fault = Fault.NEVER_RIGHT
+    clause: str | None = None
+    """The promise that it is about, if it is not about the clauses of its case."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,7 @@ def check_row(run: str, cell: Cell, index: int, check: Check) -> Row:
         "expected": _text(check.expected),
         "actual": None if check.ok else value_text(check.actual),
         "fault": None if check.ok else check.fault.value,
+        "clause": check.clause,
         "ms": round(check.ms, 3),
     }
 

@@ -1,0 +1,31 @@
+"""The clauses of promises, by what they are about, and the streams that a case has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from jetproof.engine.play import Play
+
+STORED: Final = "PRM-001"
+BATCH: Final = "PRM-002"
+ORDER: Final = "PRM-003"
+GAPS: Final = "PRM-004"
+ACKED: Final = "PRM-005"
+REFUSED: Final = "PRM-006"
+STREAM: Final = "PRM-007"
+CONSUMER: Final = "PRM-008"
+PATHS: Final = "PRM-009"
+JUDGED: Final = frozenset({STORED, BATCH, ORDER, GAPS, ACKED, REFUSED, STREAM, CONSUMER, PATHS})
+
+
+def streams_of(play: Play) -> list[str]:
+    """The streams that the case was given, and those that it has made so far."""
+    given = [str(play.env[name]) for name, _ in play.case.given.streams]
+    return list(dict.fromkeys((*given, *_made(play.token, play.api_subjects))))
+
+
+def _made(token: str, subjects: Iterable[str]) -> Iterable[str]:
+    for subject in subjects:
+        if ".STREAM.CREATE." in subject and token in subject:
+            yield subject.rsplit(".", 1)[1]
