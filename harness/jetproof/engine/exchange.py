@@ -63,6 +63,8 @@ async def request(play: Play, step: Request) -> Seen | None:
         play.outcomes.append((step.name, NO_REPLY if seen is None else summary(seen)))
         if seen is not None or not step.or_silence:
             judged(play, step, step.reply, seen, "reply")
+        # A stream takes messages in order: what came before an answered one has been taken, too.
+        play.settled |= seen is not None and not play.text(message.subject).startswith("$")
         return seen
     return None
 

@@ -25,7 +25,7 @@ from jetproof.engine.names import FreshNames
 from jetproof.engine.session import Session
 from jetproof.engine.transcript import Transcript
 from jetproof.errors import JetproofError
-from jetproof.model.case import Case, Outgoing, Step
+from jetproof.model.case import Case, Outgoing, Publish, Step
 from jetproof.model.template import Scalar, TemplateError, render, render_text
 from jetproof.model.verdict import Check, Fault
 from jetproof.plan import own_account
@@ -110,7 +110,9 @@ class Play:
         self.outcomes: list[tuple[str, str]] = []
         self.api_subjects: list[str] = []
         self.moving = False
-        """Whether messages of fast ingest may still be on their way into a stream."""
+        """Whether something may change the state at any later moment: a pull, an ack, fast ingest."""
+        self.settled = True
+        """Whether every message that was published so far has surely been taken or refused."""
         self._replies_made = count(1)
         self._task: asyncio.Task[None] | None = None
         self._whole = self  # the case itself, whichever branch of it this is
@@ -244,6 +246,9 @@ class Play:
         if reply is not None:
             self.requests[_channel(reply)] = frame.subject, line.name
             self._whole.moving |= reply.endswith(".$FI")
+        if isinstance(self.step, Publish):
+            self._whole.moving |= subject.startswith("$")
+            self._whole.settled = False
         if ".API." in frame.subject:
             self.api_subjects.append(frame.subject)
         return frame

@@ -35,7 +35,7 @@ def is_due(play: Play, step: Request) -> bool:
     session = play.session
     if play.client is not None or session.down or session.foreign or play.is_branch:
         return False
-    return wanted.error is not None and not play.moving
+    return wanted.error is not None and play.settled and not play.moving
 
 
 @contextlib.asynccontextmanager
