@@ -24,7 +24,7 @@ from jetproof.targets.resolve import resolve
 
 WITNESS, AFTER = "2.12.0-preview.1", "2.12.0-preview.2"
 PAGE = Path(__file__).parents[2] / "docs" / "reference.md"
-NOT_IMPLEMENTED = {"min-last-seq-not-implemented", "min-last-seq-refused-in-the-subject-form"}
+NOT_IMPLEMENTED = {"min-last-seq-not-implemented"}
 
 
 @pytest.fixture(scope="module")
