@@ -142,10 +142,10 @@ def test_every_case_of_the_form_is_found_by_its_clauses(library: Library) -> Non
 
 
 @pytest.mark.parametrize("version", ["2.12.0-preview.1", "2.12.0-preview.2", "2.12.8", "2.15.1"])
-def test_cases_of_min_last_seq_are_played_whoever_speaks_it(library: Library, version: str) -> None:
+def test_cases_of_min_last_seq_are_played_on_every_release(library: Library, version: str) -> None:
     target = at(version, version, "go")
-    told = reasons(library, of(library, "adr-53"), target)
-    assert not [reason for reason in told if reason is not None and "speak" in reason]
+    given = reasons(library, of(library, "adr-53"), target)
+    assert not [reason for reason in given if reason is not None and "speak" in reason]
 
 
 @pytest.mark.parametrize(
