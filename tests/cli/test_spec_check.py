@@ -154,7 +154,72 @@ def test_a_clause_about_a_whole_paragraph_speaks_for_its_sentences() -> None:
     assert ids(check_text(known, 1, text))["bare"] == []
 
 
+OTHER = """\
+# Feature flags
+
+## Design
+
+Flags are a map. The server will log which flags it uses.
+"""
+
+
+@pytest.mark.parametrize(
+    ("heading", "other"),
+    [
+        ("# Demonstration", None),
+        ("# demonstration ", None),
+        ("# _Demonstration_ #", None),
+        ("# Shown as an example", None),
+        ("## No title at all", None),
+        ("# Feature flags", "Feature flags"),
+        ("```sh\n# Feature flags\n```\n\n# Demonstration", None),
+    ],
+)
+def test_a_text_has_the_title_of_its_specification(heading: str, other: str | None) -> None:
+    spec = replace(demo(), titles=("Shown as an Example",))
+    found = check_text(spec, 1, TEXT.replace("# Demonstration", heading, 1))
+    assert found.other_title == other
+    # Its clauses stand: it is the same document under another name.
+    assert not found.another_document
+
+
+def test_another_title_and_no_clause_is_another_document() -> None:
+    assert check_text(demo(), 1, OTHER).another_document
+    nameless = OTHER.replace("# Feature flags\n", "")
+    assert not check_text(demo(), 1, nameless).another_document
+
+
 class TestCommand:
+    def test_another_document_is_named_first_and_its_clauses_are_not_listed(
+        self, jetproof: Command, conforms: Validate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        library = library_of(replace(demo(), note="The text was withdrawn."))
+        monkeypatch.setattr(library_module, "load_library", lambda *_: library)
+        (tmp_path / "text.md").write_text(OTHER)
+        done = jetproof("spec-check", "text.md", "--spec", "demo@1")
+        assert done.code == 1
+        assert done.out.splitlines() == [
+            "text.md is another document: 'Feature flags', not 'Demonstration'",
+            "  The text was withdrawn.",
+            "demo@1 in text.md: 3 clauses, 0 stand, 3 gone",
+            "-v lists the clauses and sentences all the same",
+        ]
+        assert "DEMO-001" in jetproof("spec-check", "text.md", "--spec", "demo@1", "-v").out
+        document: dict[str, Any] = jetproof(
+            "spec-check", "text.md", "--spec", "demo@1", "--json"
+        ).document
+        conforms("cli/spec-check", document)
+        assert (document["title"], document["other_title"]) == ("Demonstration", "Feature flags")
+        assert document["another_document"]
+
+    def test_a_text_that_was_renamed_is_read_to_its_end(
+        self, jetproof: Command, tmp_path: Path
+    ) -> None:
+        (tmp_path / "text.md").write_text(LATER.replace("# Demonstration", "# Show", 1))
+        done = jetproof("spec-check", "text.md", "--spec", "demo@1")
+        assert done.out.startswith("text.md has another title: 'Show', not 'Demonstration'\n")
+        assert "DEMO-002" in done.out
+
     def test_the_exit_code_says_whether_a_sentence_is_gone(
         self, jetproof: Command, conforms: Validate, tmp_path: Path
     ) -> None:

@@ -31,7 +31,7 @@ def commands() -> list[tuple[str, str]]:
 def test_every_example_is_of_a_kind_that_is_checked() -> None:
     assert set(fences()) == {
         "yaml clauses", "yaml reworded", "markdown text", "markdown later", "console",
-        "yaml forms", "text reason",
+        "yaml forms", "text reason", "text title",
     }  # fmt: skip
     assert len(commands()) == 3
 
@@ -60,6 +60,13 @@ def test_the_page_shows_the_table_of_wire_forms_and_a_reason() -> None:
     target = PlanTarget("2.15.1", Version(2, 15, 1), "embedded")
     reason = why_not(library, selected.items[0], target)
     assert fences()["text reason"] == [f"{reason}\n"]
+
+
+def test_the_page_shows_what_is_said_of_another_document(jetproof: Command, tmp_path: Path) -> None:
+    (tmp_path / "ADR-53.md").write_text("# Feature flags\n\nFlags are a map.\n")
+    done = jetproof("spec-check", "ADR-53.md", "--spec", "adr-53")
+    assert done.code == 1
+    assert [done.out] == fences()["text title"]
 
 
 def test_the_page_names_the_words_of_the_rule() -> None:

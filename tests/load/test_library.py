@@ -311,6 +311,51 @@ def test_an_entry_may_be_about_a_schema(root: Path) -> None:
     assert deviation.case == "schemas::pub-ack-plain"
 
 
+FORM = """\
+forms:
+  - name: waiting
+    spec: demo
+    clauses: DEMO-003
+    spoken: [{from: 2.12.2, revision: 2}, {from: 2.12.4, revision: null}]
+    unspoken: ledger
+"""
+
+
+def test_an_entry_about_a_form_leaves_out_who_speaks_it(root: Path) -> None:
+    put(root, "suites/demo/a.yaml", CASE.format(suite="a"))
+    put(root, "fixtures/servers/forms.yaml", FORM)
+    put(root, "suites/deviations.yaml", "deviations:\n" + entry(form="waiting"))
+    [deviation] = load_library(root).deviations
+    covered = [
+        patch
+        for patch in range(6)
+        if deviation.covers("demo/a::one", Version(2, 12, patch), "single", "embedded")
+    ]
+    assert covered == [0, 1, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("name", "unspoken", "message"),
+    [
+        ("wating", "ledger", "no wire form wating; did you mean waiting?"),
+        (
+            "waiting",
+            "n/a",
+            "cases of waiting are n/a where it is not spoken: no entry can be about them",
+        ),
+    ],
+)
+def test_a_form_that_no_entry_can_be_about(
+    root: Path, name: str, unspoken: str, message: str
+) -> None:
+    put(root, "suites/demo/a.yaml", CASE.format(suite="a"))
+    put(root, "fixtures/servers/forms.yaml", FORM.replace("ledger", unspoken))
+    put(root, "suites/deviations.yaml", "deviations:\n" + entry(form=name))
+    [line] = told(root)
+    assert line.startswith("suites/deviations.yaml:")
+    assert line.endswith(message)
+
+
 def test_mistakes_of_the_ledger_are_told_with_their_lines(root: Path) -> None:
     put(root, "suites/demo/a.yaml", CASE.format(suite="a"))
     wrong = [
@@ -361,7 +406,7 @@ def test_a_ledger_follows_its_schema(root: Path) -> None:
     file = "suites/deviations.yaml"
     assert told(root) == [
         f"{file}:8: unknown key 'providr' in deviation; did you mean provider? There are: id, "
-        "kind, severity, upstream, servers, topology, provider, sometimes, text, does, cases",
+        "kind, severity, upstream, servers, form, topology, provider, sometimes, text, does, cases",
         f'{file}:10: step must be a label, or an address in quotes such as "2", not 1',
         f"{file}:10: unknown matcher 'like'; there are: {matchers}",
         f"{file}:13: severity cannot be 'bad'; there are: loss, crash, protocol, cosmetic",

@@ -33,6 +33,40 @@ def test_a_form_says_who_speaks_it(root: Path) -> None:
     assert form.spoken_by(Version.parse("2.12.0-RC.1")) == 2
 
 
+WITHDRAWN = """\
+forms:
+  - name: waiting
+    spec: demo
+    clauses: DEMO-003
+    spoken:
+      - {from: 2.12.0-preview.1, revision: 2}
+      - {from: 2.12.0-preview.2, revision: null}
+    unspoken: ledger
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "revision"),
+    [
+        ("2.11.9", None),
+        ("2.12.0-preview.1", 2),
+        ("2.12.0-preview.2", None),
+        ("2.12.0-RC.1", None),
+        ("2.12.0", None),
+        ("2.16.0-dev", None),
+    ],
+)
+def test_a_form_can_be_that_of_one_pre_release(
+    root: Path, version: str, revision: int | None
+) -> None:
+    [form] = load_library(put(root, WITHDRAWN)).forms
+    assert form.spoken_by(Version.parse(version)) == revision
+
+
+def test_a_form_of_a_specification_that_jetproof_carries_may_be_missing_here(root: Path) -> None:
+    assert load_library(put(root, GOOD.replace("spec: demo", "spec: adr-53"))).forms == ()
+
+
 def test_without_a_table_there_are_no_forms(root: Path) -> None:
     assert load_library(root).forms == ()
 
@@ -47,7 +81,7 @@ def test_a_form_of_a_specification_that_this_library_does_not_hold_is_left_out(r
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("spec: demo", "spec: demi", 3, "no specification demi; did you mean demo?"),
+        ("spec: demo", "spec: demi", 3, "no specification demi; did you mean demo? There are:"),
         ("DEMO-003", "DEMO-9", 4, "no clause of demo has an id like DEMO-9..."),
         ("revision: 2", "revision: 3", 6, "demo has no revision 3; it has: 1, 2"),
         ("revision: 2", "revision: 1", 6, "no clause DEMO-003... holds in revision 1"),
@@ -72,6 +106,8 @@ def test_a_form_of_a_specification_that_this_library_does_not_hold_is_left_out(r
         ),
         ("2.12.0", "2.12", 6, "a release, such as 2.14.0"),
         ("    clauses: DEMO-003\n", "", 2, "clauses"),
+        ("revision: 2", "revision: null", 6, "nobody spoke the form before: remove the row"),
+        ("revision: 2}", "revision: 2}\n    unspoken: skipped", 7, "unspoken"),
         ("spoken:", "speaks:", 5, "speaks"),
     ],
 )

@@ -129,10 +129,51 @@ def test_a_case_about_a_library_is_not_about_what_the_server_speaks(library: Lib
 
 
 def test_every_case_of_the_form_is_found_by_its_clauses(library: Library) -> None:
-    [form] = library.forms
+    [form] = [one for one in library.forms if one.name == "fast-ingest"]
     found = {
         case.suite.rpartition("/")[0]
         for case in library.cases
         if any(map(form.has, library.clauses_of(case)))
     }
     assert found == {REV_7, REV_10}
+
+
+# -- min_last_seq: one preview speaks it, and the ledger explains the rest --------------------------
+
+
+@pytest.mark.parametrize("version", ["2.12.0-preview.1", "2.12.0-preview.2", "2.12.8", "2.15.1"])
+def test_cases_of_min_last_seq_are_played_on_every_release(library: Library, version: str) -> None:
+    target = at(version, version, "go")
+    given = reasons(library, of(library, "adr-53"), target)
+    assert not [reason for reason in given if reason is not None and "speak" in reason]
+
+
+@pytest.mark.parametrize(
+    ("version", "provider", "covered"),
+    [
+        ("2.12.0-preview.1", "go", False),
+        ("2.12.0-preview.1", "path", False),
+        ("2.12.0-preview.2", "go", True),
+        ("2.12.0", "embedded", True),
+        ("2.15.1", "container", True),
+        ("2.16.0-dev", "path", True),
+        ("2.15.1", "reference", False),
+    ],
+)
+def test_the_ledger_covers_who_does_not_speak_min_last_seq(
+    library: Library, version: str, provider: str, covered: bool
+) -> None:
+    entries = [one for one in library.deviations if one.id == "min-last-seq-not-implemented"]
+    assert entries
+    for entry in entries:
+        place = entry.case, Version.parse(version), "single", provider
+        assert entry.covers(*place) is covered
+
+
+def test_what_the_preview_does_wrong_is_said_of_no_release(library: Library) -> None:
+    entries = [one for one in library.deviations if one.id == "a53-waiting-list-of-keys-skips-one"]
+    assert entries
+    for entry in entries:
+        for version in ("2.12.0-preview.1", "2.12.0-preview.2", "2.12.0", "2.15.1"):
+            place = entry.case, Version.parse(version), "single", "go"
+            assert entry.covers(*place) is (version == "2.12.0-preview.1")

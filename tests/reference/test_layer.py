@@ -6,6 +6,8 @@ import asyncio
 import json
 from collections.abc import Callable
 
+import pytest
+
 from jetproof.wire.driver import Connection
 from jetproof.wire.errors import WireTimeout
 from jetproof.wire.frames import Msg
@@ -31,6 +33,22 @@ def test_a_direct_get_is_served_or_refused(with_layer: WithLayer) -> None:
         assert refused.headers is not None
         assert refused.headers.encode() == b"NATS/1.0 412 Min Last Sequence\r\n\r\n"
         assert refused.payload == b""
+
+    with_layer(test)
+
+
+@pytest.mark.parametrize("value", [-1, 1.5, "one", 2**64])
+def test_a_value_that_is_no_sequence_is_refused_as_the_server_refuses_such_a_seq(
+    with_layer: WithLayer, value: object
+) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.stream(messages=1)
+        guarded = await bench.ask("$JS.API.DIRECT.GET.S", {"seq": 1, "min_last_seq": value})
+        plain = await bench.ask("$JS.API.DIRECT.GET.S", {"seq": value}, past=True)
+        assert guarded.headers is not None
+        assert plain.headers is not None
+        assert guarded.headers.encode() == plain.headers.encode()
+        assert guarded.status == 408
 
     with_layer(test)
 
@@ -102,6 +120,7 @@ def test_a_consumer_waits_shows_what_was_asked_for_and_hides_how(with_layer: Wit
         listed = (await bench.told("$JS.API.CONSUMER.LIST.S"))["consumers"][0]
         for document in (created, info, listed):
             assert document["config"]["min_last_seq"] == 2
+            assert document["config"]["metadata"]["_nats.req.level"] == "2"
             assert "pause_until" not in document["config"]
             assert "paused" not in document
         assert (await bench.told("$JS.API.CONSUMER.INFO.S.c", past=True))["paused"] is True

@@ -16,7 +16,7 @@ from jetproof.load.nodes import read_yaml
 NEEDED = {
     "id", "section", "level", "actor", "status", "revisions", "clause", "anchor", "hash",
 }  # fmt: skip
-OPTIONAL = {"applies_from", "replaces", "contested_with", "note"}
+OPTIONAL = {"reworded", "applies_from", "replaces", "contested_with", "note"}
 SINCE_2_11 = re.compile(r"\b(batch|multi_last|start_time|up_to_seq|several subjects)\b")
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
 
+from jetproof.campaigns.agreement import Agreement, agreements, explained
 from jetproof.campaigns.compare_rulings import (
     CaseKey,
     Difference,
@@ -125,6 +126,7 @@ class Compare:
     differences: list[Difference] = field(default_factory=list)
     wire: list[WireChange] = field(default_factory=list)
     one_sided: list[OneSided] = field(default_factory=list)
+    agreement: list[Agreement] = field(default_factory=list)
     unsteady: int = 0
     """Fields that differed between base and head, and between plays of one side as well."""
     compared: int = 0
@@ -182,10 +184,11 @@ class Compare:
         await rounds.play(ONCE_MORE, [only, only])
         if self._ended():
             return
-        self.differences = self._ruled()
+        self.differences = [explained(one, self.library.deviations) for one in self._ruled()]
         self.one_sided = one_sided(*(played.observations for played in self._played))
         self.wire, self.unsteady = wire_changes(wire, self._confirmed(wire))
         base, head = (played.observations for played in self._played)
+        self.agreement = agreements(base, head, self.differences)
         self.compared = sum(key in head for key in base) - sum(
             len(one.keys) for one in self.one_sided
         )

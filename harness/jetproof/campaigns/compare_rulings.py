@@ -64,6 +64,8 @@ class Difference:
     """Name, on base, on head."""
     plays: int = 1
     """How often it was played on the side that was played less."""
+    known: str = ""
+    """What the ledger says about the side that is wrong, if it knows this."""
 
     @property
     def confirmed(self) -> bool:

@@ -51,9 +51,9 @@ def run(args: argparse.Namespace) -> int:
     found = check_text(spec, revision, _text(args.file))
     code = 1 if found.gone or (args.strict and found.bare) else 0
     if args.json:
-        write_json(_document(found, args.file, code))
+        write_json(_document(found, spec, args.file, code))
     else:
-        lines = _lines(found, args.file, paint_for(sys.stdout), verbose=args.verbose)
+        lines = _lines(found, spec, args.file, paint_for(sys.stdout), verbose=args.verbose)
         sys.stdout.writelines(f"{line}\n" for line in lines)
     return code
 
@@ -86,12 +86,15 @@ def _text(path: Path) -> str:
         ) from error
 
 
-def _document(found: TextCheck, path: Path, code: int) -> dict[str, object]:
+def _document(found: TextCheck, spec: Spec, path: Path, code: int) -> dict[str, object]:
     return {
         "schema": 1,
         "file": str(path),
         "spec": found.spec,
         "revision": found.revision,
+        "title": spec.title,
+        "other_title": found.other_title,
+        "another_document": found.another_document,
         "counts": {
             "clauses": found.held,
             "standing": found.standing,
@@ -126,15 +129,25 @@ def _clause(clause: Clause) -> dict[str, object]:
     }
 
 
-def _lines(found: TextCheck, path: Path, paint: Paint, *, verbose: bool) -> Iterator[str]:
+def _lines(
+    found: TextCheck, spec: Spec, path: Path, paint: Paint, *, verbose: bool
+) -> Iterator[str]:
     from jetproof.sinks.text import visible
 
+    if found.other_title is not None:
+        what = "is another document" if found.another_document else "has another title"
+        title = visible(found.other_title, _SHOWN)
+        yield paint.style(f"{visible(str(path))} {what}: {title!r}, not {spec.title!r}", "alarm")
+        yield from _wrapped(spec.note, paint, 2)
     told = [f"{found.standing} stand", f"{len(found.gone)} gone"]
     told += [f"{len(found.unread)} never read"] if found.unread else []
     told += [f"{len(found.moved)} elsewhere"] if found.moved else []
     held = plural(found.held, "clause")
     title = paint.bold(f"{found.spec}@{found.revision}")
     yield f"{title} in {visible(str(path))}: {held}, {', '.join(told)}"
+    if found.another_document and not verbose:
+        yield paint.dim("-v lists the clauses and sentences all the same")
+        return
     if found.gone:
         yield ""
         yield paint.style(f"clauses whose sentence is gone ({len(found.gone)})", "alarm")
@@ -181,8 +194,8 @@ def _named(clause: Clause, paint: Paint) -> Iterable[str]:
     yield from _wrapped(visible(clause.text), paint)
 
 
-def _wrapped(text: str, paint: Paint) -> Iterator[str]:
+def _wrapped(text: str, paint: Paint, indent: int = 6) -> Iterator[str]:
     import textwrap
 
-    for line in textwrap.wrap(text, paint.width - 6):
-        yield f"      {line}"
+    for line in textwrap.wrap(text, paint.width - indent):
+        yield f"{' ' * indent}{line}"

@@ -17,6 +17,7 @@ from jetproof.model.case import Case
 from jetproof.model.ledger import Deviation, Kind, KnownMismatch, Severity
 from jetproof.model.matcher import Matcher, parse_matcher
 from jetproof.model.versions import Releases, VersionError
+from jetproof.model.wire_form import WireForm
 
 SCHEMA_CELL = "schemas::"
 GIVEN = "given"
@@ -29,12 +30,13 @@ def read_deviations(
     cases: Mapping[str, Case] | None,
     schemas: Collection[str],
     mistakes: list[Mistake],
+    forms: Collection[WireForm] = (),
 ) -> tuple[Deviation, ...]:
     """The ledger of servers. `cases` is None if some could not be read: then none is missed."""
     if schema.check(document, mistakes):
         return ()
     data: Any = document.data
-    reader = EntryReader(document, cases, mistakes, schemas)
+    reader = EntryReader(document, cases, mistakes, schemas, forms)
     found: list[Deviation] = []
     for index, raw in enumerate(data["deviations"]):
         keys = ("deviations", index)
@@ -58,11 +60,13 @@ class EntryReader:
         cases: Mapping[str, Case] | None,
         mistakes: list[Mistake],
         schemas: Collection[str] = (),
+        forms: Collection[WireForm] = (),
     ) -> None:
         self._document = document
         self._cases = cases
         self._mistakes = mistakes
         self._schemas = schemas
+        self._forms = {form.name: form for form in forms}
         self._lines: dict[str, int] = {}
 
     def deviations(self, keys: Keys, raw: Any) -> Iterator[Deviation]:
@@ -80,6 +84,7 @@ class EntryReader:
         except VersionError as error:
             self.report((*keys, "servers"), str(error))
             return
+        form = self._form(keys, raw.get("form"))
         for case, mismatches in raw["cases"].items():
             yield Deviation(
                 id=raw["id"],
@@ -96,10 +101,22 @@ class EntryReader:
                 file=self._document.file,
                 line=line,
                 sometimes=raw.get("sometimes", False),
+                form=form,
             )
 
     def report(self, keys: Keys, message: str) -> None:
         self._mistakes.append(Mistake(self._document.file, self._document.line_of(keys), message))
+
+    def _form(self, keys: Keys, name: str | None) -> WireForm | None:
+        form = None if name is None else self._forms.get(name)
+        if name is not None and form is None:
+            self.report((*keys, "form"), f"no wire form {name}; {choices(name, self._forms)}")
+        elif form is not None and not form.in_ledger:
+            self.report(
+                (*keys, "form"),
+                f"cases of {name} are n/a where it is not spoken: no entry can be about them",
+            )
+        return form
 
     def _check_case(self, keys: Keys, raw: Any, name: str, mismatches: Any) -> None:
         place = (*keys, "cases", name)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from jetproof.data import data_root
 from jetproof.errors import JetproofError
@@ -131,7 +132,7 @@ class _Loading:
         cases, whole = self._cases(known)
         for_servers = tuple(case for case in cases if not case.for_client)
         by_id = {case.id: case for case in for_servers} if whole else None
-        deviations = self._deviations(by_id, known)
+        deviations = self._deviations(by_id, known, forms)
         if by_id is not None:
             check_error_cases(errors, by_id, specs, self._mistakes)
         mutants = self._mutants(known)
@@ -155,14 +156,15 @@ class _Loading:
         schema = _schema(self._root, "clauses-file")
         documents: list[Document] = []
         specs: dict[str, Spec] = {}
-        for folder in self._folders():
+        for folder, listed in self._folders():
             document = self._document(folder / CATALOGUE)
             if document is None:
                 continue
             spec = read_catalogue(document, folder, schema, self._mistakes)
             if spec is not None:
                 documents.append(document)
-                specs[folder.name] = spec
+                titles, note = tuple(listed.get("titles", ())), listed.get("note", "")
+                specs[folder.name] = replace(spec, titles=titles, note=note)
         clauses = {name: clause for spec in specs.values() for name, clause in spec.clauses.items()}
         check_catalogues(documents, clauses, self._mistakes)
         return specs
@@ -173,25 +175,29 @@ class _Loading:
         if document is None:
             return ()
         schema = _schema(self._root, "forms-file")
-        return read_forms(document, schema, specs, schemas.spoken_specs, self._mistakes)
+        carried = (folder.name for folder in (data_root() / "suites").glob("*/"))
+        elsewhere = schemas.spoken_specs.union(carried)
+        return read_forms(document, schema, specs, elsewhere, self._mistakes)
 
-    def _folders(self) -> list[Path]:
-        """The folders of specifications, in the order in which reports show them."""
+    def _folders(self) -> list[tuple[Path, Mapping[str, Any]]]:
+        """The folders of specifications, in the order in which reports show them, with their entries."""
         folders = {path.name: path for path in sorted(self._suites.iterdir()) if path.is_dir()}
         document = self._document(self._suites / SPECS) if (self._suites / SPECS).exists() else None
         if document is None or _schema(self._root, "specs-file").check(document, self._mistakes):
-            return list(folders.values())
-        listed: list[str] = [entry["id"] for entry in document.data["specs"]]  # type: ignore[index]
+            return [(folder, {}) for folder in folders.values()]
+        entries: dict[str, Any] = {entry["id"]: entry for entry in document.data["specs"]}  # type: ignore[index]
+        listed = list(entries)
         for index, name in enumerate(listed):
             if name not in folders:
                 message = f"no folder for specification {name}; {choices(name, folders)}"
                 self._tell(document, ("specs", index, "id"), message)
         for name in folders.keys() - set(listed):
             self._tell(document, ("specs",), f"the folder {name} is not listed")
-        return sorted(
+        ordered = sorted(
             folders.values(),
             key=lambda path: listed.index(path.name) if path.name in listed else len(listed),
         )
+        return [(folder, entries.get(folder.name, {})) for folder in ordered]
 
     def _cases(self, known: Known) -> tuple[tuple[Case, ...], bool]:
         """The cases, and whether all of them could be read."""
@@ -218,13 +224,15 @@ class _Loading:
             ):
                 yield path
 
-    def _deviations(self, cases: Mapping[str, Case] | None, known: Known) -> tuple[Deviation, ...]:
+    def _deviations(
+        self, cases: Mapping[str, Case] | None, known: Known, forms: tuple[WireForm, ...]
+    ) -> tuple[Deviation, ...]:
         path = self._suites / LEDGER
         document = self._document(path) if path.exists() else None
         if document is None:
             return ()
         schema = _schema(self._root, "deviations-file")
-        return read_deviations(document, schema, cases, known.schemas, self._mistakes)
+        return read_deviations(document, schema, cases, known.schemas, self._mistakes, forms)
 
     def _mutants(self, known: Known) -> tuple[Mutant, ...]:
         schema = _schema(self._root, "mutants-file")

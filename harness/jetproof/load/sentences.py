@@ -122,6 +122,20 @@ class Element:
             yield f"{self.anchor}, {unit} {number}", normalise(part)
 
 
+def title_of(markdown: str) -> str | None:
+    """The first heading of the first level, without markup; None if there is none."""
+    lines = iter(markdown.splitlines())
+    for quoted in lines:
+        line = _QUOTE.sub("", quoted)
+        heading = _HEADING.fullmatch(line)
+        if heading is not None and len(heading[1]) == 1:
+            return plain(heading[2])
+        if line.lstrip().startswith("```"):
+            for _ in _code(lines):
+                pass
+    return None
+
+
 def elements(markdown: str) -> Iterator[Element]:
     """Every element of a text, section by section in the order of the text."""
     for path, section in _sections(markdown).items():

@@ -18,7 +18,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jetproof.load.sentences import AnchorError, Element, elements, sentence_at, sentence_hash
+from jetproof.load.sentences import (
+    AnchorError,
+    Element,
+    elements,
+    sentence_at,
+    sentence_hash,
+    title_of,
+)
 from jetproof.model.clause import Clause, NoClause, Spec
 
 WORDS = (
@@ -75,6 +82,13 @@ class TextCheck:
     """Sentences that sound normative and are explained by `no_clause`."""
     idle: tuple[NoClause, ...]
     """Entries of `no_clause` whose sentence is not in the text."""
+    other_title: str | None = None
+    """The title of the text, if no text of the specification has it."""
+
+    @property
+    def another_document(self) -> bool:
+        """Whether the text has another title, and most clauses do not stand in it."""
+        return self.other_title is not None and 2 * self.standing < self.held
 
     @property
     def standing(self) -> int:
@@ -83,7 +97,7 @@ class TextCheck:
 
 def check_text(spec: Spec, revision: int, markdown: str) -> TextCheck:
     """Compare a text with the clauses that hold in a revision."""
-    found = list(elements(markdown))
+    found, title = list(elements(markdown)), title_of(markdown)
     places: dict[str, list[str]] = {}
     for element in found:
         for anchor, text in element.places():
@@ -114,6 +128,7 @@ def check_text(spec: Spec, revision: int, markdown: str) -> TextCheck:
         bare=tuple(one for one in bare if one.hash not in explained),
         explained=sum(one.hash in explained for one in bare),
         idle=tuple(entry for entry in spec.no_clause if entry.sentence_hash not in places),
+        other_title=None if title is None or spec.is_called(title) else title,
     )
 
 

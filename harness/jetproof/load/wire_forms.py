@@ -59,7 +59,14 @@ class _Form:
     def form(self, spec: Spec) -> WireForm:
         raw = self._raw
         spoken = tuple((Version.parse(row["from"]), row["revision"]) for row in raw["spoken"])
-        form = WireForm(raw["name"], spec.id, raw["clauses"], spoken, raw.get("reference"))
+        form = WireForm(
+            raw["name"],
+            spec.id,
+            raw["clauses"],
+            spoken,
+            raw.get("reference"),
+            in_ledger=raw.get("unspoken") == "ledger",
+        )
         if not any(map(form.has, spec.clauses.values())):
             self.tell(("clauses",), f"no clause of {spec.id} has an id like {form.clauses}...")
             return form
@@ -70,7 +77,12 @@ class _Form:
                     ("spoken", number, "from"),
                     f"{start} is not later than {before}: rows have the oldest release first",
                 )
-            self._check(form, spec, ("spoken", number, "revision"), revision)
+            if revision is not None:
+                self._check(form, spec, ("spoken", number, "revision"), revision)
+            elif not number:
+                self.tell(
+                    ("spoken", number, "revision"), "nobody spoke the form before: remove the row"
+                )
         if form.reference is not None:
             self._check(form, spec, ("reference",), form.reference)
         return form

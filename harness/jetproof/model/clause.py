@@ -113,3 +113,12 @@ class Spec:
     file: str = ""
     history: tuple[Revision, ...] = ()
     no_clause: tuple[NoClause, ...] = ()
+    titles: tuple[str, ...] = ()
+    """Headings that texts of it have, besides `title`."""
+    note: str = ""
+    """What a reader must know who looks for the text."""
+
+    def is_called(self, title: str) -> bool:
+        """Whether a text with this heading may be a text of this specification."""
+        known = {" ".join(name.split()).casefold() for name in (self.title, *self.titles)}
+        return " ".join(title.split()).casefold() in known

@@ -10,6 +10,7 @@ from jetproof.model.matcher import Matcher
 from jetproof.model.matching import MISSING, mismatch
 from jetproof.model.verdict import Check
 from jetproof.model.versions import Releases, Version
+from jetproof.model.wire_form import WireForm
 
 REFERENCE = "reference"
 """The provider of a release that stands behind the reference layer."""
@@ -63,6 +64,8 @@ class Deviation:
     line: int = 0
     sometimes: bool = False
     """It does not fail every time, so that passing does not make the entry stale."""
+    form: WireForm | None = None
+    """The wire form whose absence it is about: a release that speaks the form is not covered."""
 
     def covers(self, case: str, version: Version, topology: str, provider: str) -> bool:
         """Whether the entry is about this case there.
@@ -73,6 +76,7 @@ class Deviation:
         return (
             self.case == case
             and self.servers.contains(version)
+            and (self.form is None or self.form.spoken_by(version) is None)
             and self.topology in (None, topology)
             and self.provider in ((provider,) if provider == REFERENCE else (None, provider))
         )

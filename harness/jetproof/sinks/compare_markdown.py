@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from jetproof.campaigns.compare import Compare
 from jetproof.campaigns.compare_rulings import Difference, Kind
 from jetproof.model.verdict import Verdict
-from jetproof.sinks.compare_report import About, conclusion, what, wire_text
+from jetproof.sinks.compare_report import About, agreement_rows, conclusion, what, wire_text
 from jetproof.sinks.text import visible
 
 MARKER = "<!-- jetproof compare -->"
@@ -51,6 +51,7 @@ def compare_markdown(about: About, compare: Compare, *, stopped: str = "") -> st
     lines += _dead(compare)
     for kind in Kind:
         lines += _section(compare.of_kind(kind), kind)
+    lines += _agreement(compare)
     lines += _wire(compare)
     lines += _one_sided(compare)
     return _bounded("\n".join(lines).rstrip() + "\n")
@@ -107,6 +108,15 @@ def _section(found: Sequence[Difference], kind: Kind) -> list[str]:
     if kind is Kind.WORSE and found[0].head.replay:
         lines += ["", f"Play it again: {code(found[0].head.replay)}"]
     return _folded(heading, lines, is_open=kind in _OPEN)
+
+
+def _agreement(compare: Compare) -> list[str]:
+    if not compare.agreement:
+        return []
+    lines = ["| suite | same verdict | same positions |", "|---|---|---|"]
+    for name, verdicts, positions in agreement_rows(compare.agreement):
+        lines.append(f"| {code(name) if '/' in name else name} | {verdicts} | {positions} |")
+    return _folded("Agreement by suite", lines, is_open=False)
 
 
 def _wire(compare: Compare) -> list[str]:

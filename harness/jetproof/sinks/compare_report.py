@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from jetproof.campaigns.agreement import Agreement
 from jetproof.campaigns.compare import ALL, ALONE, APART, NEIGHBOURS, ONCE_MORE, Compare
 from jetproof.campaigns.compare_rulings import Difference, Kind, WireChange
 from jetproof.errors import JetproofError
@@ -156,6 +157,8 @@ def end_lines(
         more = compare.one_sided[_ONE_SIDED_SHOWN:]
         count = sum(len(one.keys) for one in more)
         yield paint.dim(f"  and {_plural(count, 'case')} more that apply to one side (-v)")
+    if verbose:
+        yield from _agreement(compare.agreement, paint)
     yield from _wire(compare.wire, paint, verbose)
     for kind in reversed(Kind):
         yield from _kind(compare.of_kind(kind), kind, paint, verbose)
@@ -208,6 +211,8 @@ def what(one: Difference) -> Iterator[str]:
         )
     for name, before_text, after_text in one.positions:
         yield f"{name}: {before_text} on base, {after_text} on head"
+    if one.known:
+        yield f"in the ledger: {one.known}"
 
 
 def check_text(check: Check) -> str:
@@ -219,6 +224,28 @@ def wire_text(one: WireChange) -> str:
     """What differs, without the cases."""
     before, after = one.change
     return f"{one.signature.kind}, {one.signature.field}: {before} on base, {after} on head"
+
+
+def agreement_rows(rows: Sequence[Agreement]) -> list[tuple[str, str, str]]:
+    """Suite, verdicts and positions as `same of all`; the last row is the sum."""
+
+    def texts(name: str, some: Sequence[Agreement]) -> tuple[str, str, str]:
+        verdicts = sum(one.same_verdict for one in some), sum(one.cells for one in some)
+        positions = sum(one.same_positions for one in some), sum(one.positions for one in some)
+        shown = "{} of {}".format(*positions) if positions[1] else ""
+        return name, "{} of {}".format(*verdicts), shown
+
+    return [*(texts(one.suite, [one]) for one in rows), texts("all", rows)]
+
+
+def _agreement(rows: Sequence[Agreement], paint: Paint) -> Iterator[str]:
+    if not rows:
+        return
+    table = agreement_rows(rows)
+    wide = max(len(name) for name, _, _ in table)
+    yield f"  {pad('suite', wide)}  {pad('same verdict', 14)}  same positions"
+    for name, verdicts, positions in table:
+        yield f"  {pad(visible(name), wide)}  {pad(verdicts, 14)}  {positions}".rstrip()
 
 
 def _wire(changes: Sequence[WireChange], paint: Paint, verbose: bool) -> Iterator[str]:
@@ -270,6 +297,7 @@ def compare_document(about: About, compare: Compare, *, interrupted: bool, code:
         "differences": [_row(one) for one in compare.differences],
         "wire": [_wire_row(one) for one in compare.wire],
         "unsteady_fields": compare.unsteady,
+        "agreement": [_agreement_row(one) for one in compare.agreement],
         "one_sided": [
             {"side": one.side, "reason": one.reason, "cases": list(one.keys)}
             for one in compare.one_sided
@@ -287,11 +315,22 @@ def _row(one: Difference) -> Row:
         "base": {"verdict": one.base.verdict.value, "replay": one.base.replay},
         "head": {"verdict": one.head.verdict.value, "replay": one.head.replay},
         "what": list(what(one)),
+        "known": one.known,
         "new": [_check_row(check) for check in one.new],
         "gone": [_check_row(check) for check in one.gone],
         "positions": [
             {"name": name, "base": before, "head": after} for name, before, after in one.positions
         ],
+    }
+
+
+def _agreement_row(one: Agreement) -> Row:
+    return {
+        "suite": one.suite,
+        "cells": one.cells,
+        "same_verdict": one.same_verdict,
+        "positions": one.positions,
+        "same_positions": one.same_positions,
     }
 
 

@@ -34,6 +34,9 @@ _LOOK_AGAIN: Final = 0.03
 _RESUME_SECONDS: Final = (0.25, 1.0, 3.0, 6.0)
 _KNOWN_SECONDS: Final = 10.0
 _MOST: Final = 10_000
+_LEVEL: Final = "_nats.req.level"
+_REQUIRED_LEVEL: Final = 2
+"""The API level of 2.12, to which the text gives the field."""
 _REFUSED: Final = {
     "type": "io.nats.jetstream.api.v1.consumer_create_response",
     "error": {"code": 412, "err_code": 10180, "description": "min last sequence"},
@@ -222,6 +225,10 @@ class Consumers:
         config = info["config"]
         if waiting.minimum and not self._ground.conduct.wrong("consumers_forget"):
             config[NAME] = waiting.minimum
+            # The real server counts the pause, and cannot count the field.
+            metadata = config.get("metadata")
+            if isinstance(metadata, dict) and (level := str(metadata.get(_LEVEL))).isdigit():
+                metadata[_LEVEL] = str(max(int(level), _REQUIRED_LEVEL))
         if waiting.asked_pause is None:
             for key in ("paused", "pause_remaining"):
                 info.pop(key, None)

@@ -77,7 +77,7 @@ class Reads:
         minimum, body = asked
         if minimum is None:
             # The server does not know the field in a direct get, and would not complain.
-            return self._bad_request(client, message) if direct else None
+            return self._malformed(client, message) if direct else None
         read = Read(
             client,
             message,
@@ -165,8 +165,8 @@ class Reads:
         message = json.loads(answer.payload or b"{}").get("message")
         return message if isinstance(message, dict) else None
 
-    async def _bad_request(self, client: Client, message: Pub) -> None:
-        headers = Headers(status=408, description="Bad Request")
+    async def _malformed(self, client: Client, message: Pub) -> None:
+        headers = Headers(status=408, description="Malformed Request")
         await self._ground.answer(client, message, headers=headers)
 
     # -- message get ----------------------------------------------------------------------------
