@@ -33,6 +33,7 @@ from jetproof.events import (
     Notice,
     RunFinished,
     RunStarted,
+    ServerCode,
     TargetFailed,
     TargetStarted,
     TargetStopped,
@@ -44,7 +45,7 @@ from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Group, Item, Plan, PlanTarget, is_claimed, why_not
 from jetproof.targets.clients.process import AdapterFault
 from jetproof.targets.go_build import Built
-from jetproof.targets.node import Node, NotReady, StartError
+from jetproof.targets.node import Node, NotReady, StartError, Traces
 from jetproof.targets.reference import REVISIONS
 from jetproof.targets.topology import RunningTarget, start_target
 from jetproof.wire import ConnectTimeout, WireTimeout
@@ -188,6 +189,7 @@ class _Run:
                 knobs=self.options.knobs,
                 release=group.release,
                 built=_built(group.target),
+                on_traces=lambda traces: self._recorded(group, traces),
             ) as target:
                 self.emit(
                     TargetStarted(
@@ -231,6 +233,23 @@ class _Run:
                 self.again.append(group)
                 return
             self._no_verdict(group, played, problem, log, during)
+
+    def _recorded(self, group: Group, traces: Sequence[Traces]) -> None:
+        """What the servers of a group recorded of their own code."""
+        cases = tuple(dict.fromkeys(item.case.id for item in group.items))
+        for one in traces:
+            self.emit(
+                ServerCode(
+                    group.target.name,
+                    group.target.build,
+                    group.topology,
+                    group.configuration,
+                    one.node,
+                    cases,
+                    one.lives,
+                    one.files,
+                )
+            )
 
     async def _play_items(
         self, group: Group, session: Session, played: set[tuple[str, int]], during: _Pass
