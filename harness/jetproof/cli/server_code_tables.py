@@ -10,7 +10,8 @@ from jetproof.results.server_diff import Changes, Range
 from jetproof.sinks.paint import Paint
 from jetproof.sinks.text import visible
 
-WIDTH = 79
+_NAME = 28
+_COMMIT = 40
 _FILES_SHOWN = 13
 _SMALL = 100
 """A file with fewer statements is shown with -v: its share says little."""
@@ -21,14 +22,14 @@ def overview_lines(one: ServerCode, paint: Paint, *, verbose: bool) -> list[str]
     files = sorted(one.files, key=lambda file: (-share(file), file.file))
     shown = files if verbose else [f for f in files if f.statements >= _SMALL][:_FILES_SHOWN]
     lines = [*head_lines(one, paint), ""]
-    names = [_cut(file.file, 34) for file in shown]
+    names = [_cut(visible(file.file), _NAME) for file in shown]
     width = max(map(len, [*names, "file"]))
-    title = f"{'file':{width}}  statements  reached         functions  no case  one case"
+    title = f"{'file':{width}}  statements  reached  functions  no case  one case"
     lines.append(paint.bold(title))
     for name, file in zip(names, shown, strict=True):
         only = str(len(file.by_one_case)) if one.per_case else "-"
         lines.append(
-            f"{name:{width}}  {file.statements:10}  {file.statements_reached:7} {share(file):5.1f} %"
+            f"{name:{width}}  {file.statements:10}  {share(file):5.1f} %"
             f"  {len(file.functions):9}  {len(file.never):7}  {only:>8}"
         )
     if hidden := len(files) - len(shown):
@@ -38,15 +39,15 @@ def overview_lines(one: ServerCode, paint: Paint, *, verbose: bool) -> list[str]
 
 def head_lines(one: ServerCode, paint: Paint) -> list[str]:
     """Whose code, how much of it, and what the numbers rest on."""
-    build = f" {one.build[:26]}" if one.build else ""
+    commit = one.build[:12] + one.build[_COMMIT:] if len(one.build) >= _COMMIT else one.build
     lines = [
-        paint.bold(f"{visible(one.target, 40)}{build}"),
-        f"{one.statements_reached} of {one.statements} statements are reached "
-        f"({_percent(one.statements_reached, one.statements):.1f} %) by "
-        f"{plural(len(one.cases), 'case')} on {_processes(one.processes)}",
+        paint.bold(f"{_cut(visible(one.target), 44)} {commit}".rstrip()),
+        f"{one.statements_reached} of {one.statements} statements reached "
+        f"({_percent(one.statements_reached, one.statements):.1f} %): "
+        f"{plural(len(one.cases), 'case')}, {_processes(one.processes)}",
     ]
     if one.lost:
-        left = f"{one.lost} of them left no data: killed by a case, or crashed"
+        left = f"{_processes(one.lost)} left no data: killed by a case, or crashed"
         lines.append(paint.style(left, "yellow"))
     if one.unrecorded:
         text = f"{plural(len(one.unrecorded), 'case')} left no data: their server did not end"

@@ -168,6 +168,7 @@ class _Run:
         died: list[str] = []
         session: Session | None = None
         log: tuple[str, ...] = ()
+        build = group.target.build
 
         def on_exit(node: Node, _: int | None) -> None:
             reason = str(node.died)
@@ -189,8 +190,9 @@ class _Run:
                 knobs=self.options.knobs,
                 release=group.release,
                 built=_built(group.target),
-                on_traces=lambda traces: self._recorded(group, traces),
+                on_traces=lambda traces: self._recorded(group, build, traces),
             ) as target:
+                build = target.build
                 self.emit(
                     TargetStarted(
                         group.target.name,
@@ -234,14 +236,14 @@ class _Run:
                 return
             self._no_verdict(group, played, problem, log, during)
 
-    def _recorded(self, group: Group, traces: Sequence[Traces]) -> None:
+    def _recorded(self, group: Group, build: str, traces: Sequence[Traces]) -> None:
         """What the servers of a group recorded of their own code."""
         cases = tuple(dict.fromkeys(item.case.id for item in group.items))
         for one in traces:
             self.emit(
                 ServerCode(
                     group.target.name,
-                    group.target.build,
+                    build,
                     group.topology,
                     group.configuration,
                     one.node,
