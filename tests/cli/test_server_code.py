@@ -193,6 +193,21 @@ def test_the_numbers_are_those_of_go(shared: Path, tmp_path: Path) -> None:
     assert False in expected.values()
 
 
+@pytest.mark.usefixtures("shared")
+def test_counters_are_read_wherever_they_begin(home: Path, tmp_path: Path) -> None:
+    """They stand behind the arguments of the process, on a boundary of four bytes."""
+    (binary,) = (home / "cache").glob("servers/*/cover/*/nats-server")
+    for more in range(4):
+        folder = tmp_path / str(more)
+        folder.mkdir()
+        command = [str(binary), "--version", "x" * more]
+        subprocess.run(command, check=True, env={**os.environ, "GOCOVERDIR": str(folder)})
+        program = read_program(next(folder.glob("covmeta.*")))
+        (file,) = counter_files(folder)
+        reached = read_counters(file, program)
+        assert [program.functions[number].name for number in reached] == ["main"]
+
+
 def test_what_a_person_reads_fits_a_terminal(shared: Path, jetproof: Command) -> None:
     done = jetproof("coverage", "--server-code", shared, "-v")
     assert max(map(len, done.out.splitlines())) < 80
@@ -235,7 +250,8 @@ def branch(place: Place, tmp_path: Path) -> Place:
     git(made.checkout, "checkout", "-q", "-b", "work")
     source = made.checkout / "server" / "run.go"
     text = source.read_text()
-    text = text.replace("\troutes++\n", "\troutes++\n\troutes += 2\n")
+    added = "\troutes += 2\n\tif routes > 90 {\n\t\troutes = 0\n\t}\n"
+    text = text.replace("\troutes++\n", f"\troutes++\n{added}")
     text = text.replace("\treturn err\n}\n", "\terr = errors.Join(err)\n\n\treturn err\n}\n")
     source.write_text("// Package server\n" + text)
     made.commit("changed")
@@ -259,9 +275,11 @@ def test_diff_shows_which_changed_lines_are_reached(
     plus, joins = lines.index("\troutes += 2") + 1, lines.index("\terr = errors.Join(err)") + 1
     found = {(one["file"], one["line"], one["function"]): one["reached"] for one in diff["ranges"]}
     assert found[("server/run.go", plus, "clustered")] is True
+    assert found[("server/run.go", plus + 2, "clustered")] is False  # the body of an `if`
     assert found[("server/run.go", joins, "crashed")] is False
+    assert [one["end_line"] for one in diff["ranges"] if one["line"] == plus] == [plus + 1]
     assert found[("server/new.go", 3, "init")] is True  # its block begins at the bracket
-    assert (diff["lines_not_reached"], diff["base"]) == (1, "where it left main")
+    assert (diff["lines_not_reached"], diff["base"]) == (2, "where it left main")
     shown = jetproof("coverage", "--server-code", run, "--diff").out
     assert f"server/run.go:{joins}  crashed" in shown
     assert "routes" not in shown

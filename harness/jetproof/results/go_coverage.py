@@ -45,8 +45,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of the program. `file` is relative to its module; a literal has the name of its own
-    that Go gives it."""
+    """A function of the program, with the literals inside it. `file` is relative to its module."""
 
     package: str
     file: str
@@ -56,10 +55,6 @@ class Function:
     @property
     def line(self) -> int:
         return min((block.line for block in self.blocks), default=0)
-
-    @property
-    def end_line(self) -> int:
-        return max((block.end_line for block in self.blocks), default=0)
 
     @property
     def statements(self) -> int:
@@ -122,7 +117,6 @@ def read_counters(path: Path, program: Program) -> Reached:
             )
         functions, strings, arguments = _SEGMENT_HEAD.unpack_from(data, _COUNTER_HEAD.size)
         start = _COUNTER_HEAD.size + _SEGMENT_HEAD.size + strings + arguments
-        start += -start % 4
         numbers = _NUMBER.findall(data, start, len(data) - _FOOT.size)
         return _reached(numbers, functions, program)
     except (struct.error, IndexError, KeyError) as error:

@@ -168,25 +168,17 @@ def _ranges(file: str, lines: Sequence[int], functions: Sequence[FunctionCode]) 
 def _at(line: int, functions: Sequence[FunctionCode]) -> tuple[FunctionCode, bool] | None:
     """The function of a line, and whether a block on it was reached; None without a statement.
 
-    A literal stands inside another function: the shorter one is meant. Where a block ends and another
-    one begins on the line, one of them being reached is enough: `if x {` was decided, at least."""
-    best: tuple[int, FunctionCode, bool] | None = None
+    Where a block ends and another one begins on the line, one of them being reached is enough:
+    `if x {` was decided, at least."""
     for each in functions:
-        function = each.function
-        if not function.line <= line <= function.end_line:
-            continue
         on = [
             number
-            for number, block in enumerate(function.blocks)
+            for number, block in enumerate(each.function.blocks)
             if block.statements and block.line <= line <= block.end_line
         ]
-        if not on:
-            continue
-        size = function.end_line - function.line
-        reached = any(each.reached >> number & 1 for number in on)
-        if best is None or size < best[0]:
-            best = (size, each, reached)
-    return None if best is None else (best[1], best[2])
+        if on:
+            return each, any(each.reached >> number & 1 for number in on)
+    return None
 
 
 def _is_code(text: str) -> bool:
