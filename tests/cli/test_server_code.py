@@ -158,6 +158,8 @@ def test_per_case_every_case_is_known(apart: Path, jetproof: Command) -> None:
     assert len(found["Run"]["reached_by"]) == 4
     assert found["clustered"]["reached_by"] == ["adr-50/trial::in-a-cluster"]
     assert "main" not in found
+    one = jetproof("coverage", "--server-code", apart, "--functions", "announce").out
+    assert all(f"adr-50/trial::{case}\n" in one for case in ("passes", "in-a-cluster", "kills"))
 
 
 def test_a_server_that_a_case_kills_is_counted(apart: Path, jetproof: Command) -> None:

@@ -73,7 +73,10 @@ def _foot_lines(one: ServerCode, paint: Paint) -> list[str]:
 def function_lines(
     one: ServerCode, functions: Sequence[FunctionCode], paint: Paint, *, verbose: bool
 ) -> list[str]:
-    """Functions that no case or one case reaches; with `verbose` all of them."""
+    """Functions that no case or one case reaches; with `verbose` all of them.
+
+    One alone is shown with the cases that are known to reach it."""
+    verbose = verbose or len(functions) == 1
     shown = [each for each in functions if verbose or not each.reached or each.only_case]
     lines = head_lines(one, paint)
     file = ""
@@ -82,6 +85,8 @@ def function_lines(
             file = each.function.file
             lines += ["", paint.bold(visible(file))]
         lines += _function(one, each, paint)
+    if len(functions) == 1 and functions[0].only_case is None:
+        lines += [f"          {visible(case)}" for case in one.cases_of(functions[0])]
     if hidden := len(functions) - len(shown):
         lines += ["", paint.dim(f"{plural(hidden, 'other function')} with -v")]
     return lines
