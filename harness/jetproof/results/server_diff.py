@@ -85,8 +85,8 @@ def changed_code(code: ServerCode, folder: Path | None, base: str) -> Changes:
             outside.append(file)
             continue
         text = (place / file).read_text(encoding="utf-8", errors="replace").splitlines()
-        told = [line for line in lines if line <= len(text) and _is_code(text[line - 1])]
-        found.extend(_ranges(file, told, by_file[file]))
+        code_lines = [line for line in lines if line <= len(text) and _is_code(text[line - 1])]
+        found.extend(_ranges(file, code_lines, by_file[file]))
     return Changes(code, name, commit, tuple(found), tuple(outside))
 
 

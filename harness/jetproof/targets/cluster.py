@@ -99,7 +99,7 @@ def _plan(order: Order, binary: Path, link: Link | None) -> dict[str, ServerNode
 
 
 def _hand_over(order: Order, nodes: Sequence[ServerNode]) -> None:
-    """Whoever wants to know gets what the servers recorded, before their folders are removed."""
+    """Pass on what the servers recorded, before their folders are removed."""
     traces = [node.traces for node in nodes if node.traces is not None]
     if traces and order.on_traces is not None:
         order.on_traces(traces)
