@@ -128,7 +128,7 @@ def diff_lines(changes: Changes, paint: Paint, *, verbose: bool) -> list[str]:
             for one in them
         ]
     for file in changes.outside:
-        lines.append(paint.dim(f"{visible(file)} is no part of the server"))
+        lines.append(paint.dim(f"{visible(file)} has no statement in this server"))
     if changes.reached and not verbose:
         lines += ["", paint.dim("the lines that are reached: -v")]
     return lines

@@ -39,7 +39,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a checkout changed. `outside` are changed Go files that the server is not built of."""
+    """What a checkout changed. `outside` are changed Go files without a statement in this server."""
 
     code: ServerCode
     base: str
