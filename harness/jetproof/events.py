@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from jetproof.model.clause import Clause
 from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
@@ -53,6 +54,22 @@ class TargetStopped:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerCode:
+    """What one server of a group recorded of its own code: files of Go's coverage, to be copied now.
+
+    `cases` were played on it, `lives` is how often it was started."""
+
+    target: str
+    build: str
+    topology: str
+    configuration: str
+    node: str
+    cases: tuple[str, ...]
+    lives: int
+    files: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CaseStarted:
     case: str
     target: str
@@ -90,7 +107,7 @@ class RunFinished:
 
 
 Event = (
-    RunStarted | TargetStarted | TargetFailed | TargetStopped | CaseStarted | CaseHeld
-    | CaseFinished | Notice | RunFinished
+    RunStarted | TargetStarted | TargetFailed | TargetStopped | ServerCode | CaseStarted
+    | CaseHeld | CaseFinished | Notice | RunFinished
 )  # fmt: skip
 Emit = Callable[[Event], None]

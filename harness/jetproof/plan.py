@@ -208,9 +208,16 @@ def named_exactly(selected: Selected) -> Selected:
 
 
 def make_plan(
-    library: Library, selected: Selected, targets: Sequence[PlanTarget], *, skip: frozenset[str]
+    library: Library,
+    selected: Selected,
+    targets: Sequence[PlanTarget],
+    *,
+    skip: frozenset[str],
+    apart: frozenset[str] = frozenset(),
 ) -> Plan:
-    """Groups for every target. `skip` holds names of cells that a resumed run already has."""
+    """Groups for every target. `skip` holds names of cells that a resumed run already has.
+
+    `apart` names targets on which every case has servers of its own."""
     groups: list[Group] = []
     dropped: list[NotApplicable] = []
     for target in targets:
@@ -223,7 +230,7 @@ def make_plan(
                 playable.append(item)
             else:
                 dropped.append(NotApplicable(item, target, reason))
-        groups.extend(_group(target, playable))
+        groups.extend(_group(target, playable, apart=target.name in apart))
     groups.sort(key=lambda group: -max(item.case.budget for item in group.items))
     return Plan(tuple(targets), tuple(groups), tuple(dropped), selected.partial)
 
@@ -323,12 +330,12 @@ def is_claimed(library: Library, client: PlanClient, spec: str, revision: int) -
     return client.claims.get(spec, library.specs[spec].revision) == revision
 
 
-def _group(target: PlanTarget, items: Iterable[Item]) -> list[Group]:
+def _group(target: PlanTarget, items: Iterable[Item], *, apart: bool) -> list[Group]:
     shared: dict[tuple[str, str, str], list[Item]] = defaultdict(list)
     groups: list[Group] = []
     for item in items:
         given, client = item.case.given, item.client
-        if given.isolation == "server":
+        if apart or given.isolation == "server":
             groups.append(Group(target, given.configuration, given.topology, (item,), True, client))
         else:
             name = client.name if client else ""

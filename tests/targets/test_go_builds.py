@@ -194,6 +194,58 @@ def test_a_damaged_build_is_made_again(go: FakeGo) -> None:
     assert first.binary.read_text() != "half"
 
 
+def test_a_covered_version_is_built_where_its_source_is(
+    go: FakeGo, cache: Path, tmp_path: Path
+) -> None:
+    """`go install` of a version does not instrument its main package, and such a server is mute."""
+    source = tmp_path / "source"
+    source.mkdir()
+    go.write(f'pwd > "{tmp_path}/where"\n{SERVER}', named=f"echo {source}")
+    plain = build_version(NEW)
+    covered = build_version(NEW, covered=True)
+    assert covered.binary != plain.binary
+    assert covered == build_version(NEW, covered=True) == kept_build(NEW, covered=True)
+    assert go.calls("mod") == ["mod download github.com/nats-io/nats-server/v2@v2.15.2"]
+    (command,) = go.calls("build")
+    assert "-cover -covermode=set -coverpkg=.,./server/... ." in command
+    assert (tmp_path / "where").read_text().strip() == str(source)
+    assert kept_versions() == {NEW}
+
+
+def test_without_go_a_covered_build_of_before_is_used_and_no_plain_one(
+    go: FakeGo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go.write(named=f"echo {tmp_path}")
+    covered = build_version(NEW, covered=True)
+    build_version(Version(2, 15, 0))
+    go.remove(monkeypatch)
+    assert build_version(NEW, covered=True) == covered
+    with pytest.raises(GoError, match="Go is not installed"):
+        build_version(Version(2, 15, 0), covered=True)
+
+
+def test_a_source_that_go_does_not_name_is_an_error(go: FakeGo) -> None:
+    with pytest.raises(GoError, match="does not say where the source"):
+        build_version(NEW, covered=True)
+
+
+def test_an_unknown_version_cannot_be_covered(go: FakeGo) -> None:
+    with pytest.raises(JetproofError, match=r"has no version 2\.15\.77"):
+        names("cover:2.15.77")
+    assert names("cover:2.15.0-rc3") == ["cover:2.15.0-RC.3"]
+
+
+@pytest.mark.parametrize(("made", "said"), [(True, "is a file"), (False, "is not there")])
+def test_only_a_folder_can_be_covered(go: FakeGo, tmp_path: Path, made: bool, said: str) -> None:
+    path = tmp_path / "nats-server"
+    if made:
+        path.write_text("#!/bin/sh\necho nats-server: v2.15.2\n")
+        path.chmod(0o755)
+    with pytest.raises(JetproofError, match=f"{said}, and no checkout") as raised:
+        asyncio.run(resolve([f"cover:{path}"]))
+    assert "cover:2.15.1" in raised.value.hint
+
+
 @pytest.mark.parametrize(
     ("script", "said", "hint"),
     [

@@ -92,6 +92,29 @@ def test_a_run_names_the_build(built: Built, tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.usefixtures("offline", "source")
+def test_a_real_server_records_which_of_its_code_cases_reach(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        build_version(NEW, covered=True, offline=True)
+    except JetproofError as error:
+        if "module lookup disabled" in error.message:
+            pytest.skip(f"run once with a network: jetproof run --server cover:{NEW}")
+        raise
+    out = tmp_path / "results"
+    assert main(["run", CASE, "--server", f"cover:{NEW}", "--out", str(out)]) == 0
+    capsys.readouterr()
+    asked = ["coverage", "--server-code", str(out), "--functions", "jetstream_batching.go"]
+    assert main([*asked, "--json"]) == 0
+    (server,) = json.loads(capsys.readouterr().out)["servers"]
+    assert (server["version"], server["processes_without_data"]) == (str(NEW), 0)
+    (file,) = server["files"]
+    reached = {each["name"]: each["reached"] for each in file["functions"]}
+    assert reached["*batching.newAtomicBatch"] > 0
+    assert reached["*batching.newFastBatch"] == 0
+
+
 @pytest.mark.usefixtures("offline", "built")
 def test_a_checkout_is_built_and_its_commit_is_the_build(
     source: Path, tmp_path: Path, owner: Owner, monkeypatch: pytest.MonkeyPatch

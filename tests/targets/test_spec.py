@@ -17,6 +17,7 @@ from jetproof.targets.spec import Address, address, expand, parse, parse_list
         ("embedded:2.14.6", "embedded", "2.14.6", True),
         ("container:2.14.6", "container", "2.14.6", True),
         ("reference:2.15.1", "reference", "2.15.1", True),
+        ("cover:2.15.1", "cover", "2.15.1", True),
         (" 2.12.0 ", "embedded", "2.12.0", False),
     ],
 )
@@ -32,6 +33,14 @@ def test_a_build_by_path() -> None:
 
     assert (spec.provider, spec.path) == ("path", "./build/nats-server")
     assert str(spec) == "path:./build/nats-server"
+
+
+@pytest.mark.parametrize("path", ["../nats-server", "./nats-server", ".", "/src/2.15.1"])
+def test_a_covered_checkout_by_path(path: str) -> None:
+    spec = parse(f"cover:{path}")
+
+    assert (spec.provider, spec.path, spec.version) == ("cover", path, None)
+    assert str(spec) == f"cover:{path}"
 
 
 @pytest.mark.parametrize(
@@ -117,6 +126,7 @@ def test_no_such_release_names_the_ones_there_are(text: str) -> None:
         ("newest", "is not a version range"),
         ("podman:2.15.1", "no provider 'podman'"),
         ("path:", "the path is empty"),
+        ("cover:nats-server", "a checkout is cover:./nats-server"),
         ("embedded:", "is not a version range"),
         ("http://host:80", "only nats://"),
         ("tls://host:4222", "only nats://"),

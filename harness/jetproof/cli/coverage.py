@@ -1,4 +1,6 @@
-"""`jetproof coverage`: which sentences, error codes and messages the cases and their runs cover."""
+"""`jetproof coverage`: which sentences, error codes and messages the cases and their runs cover.
+
+`--server-code` asks something else of runs: see `cli.server_code`."""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jetproof.cli import server_code
 from jetproof.cli.clauses import cases_by_clause
 from jetproof.cli.common import add_command, write_json
 
@@ -37,10 +40,14 @@ def add_parser(commands: Commands) -> None:
         action="store_true",
         help="exit code 1 if a clause for servers has no case, or a message has no schema",
     )
+    server_code.add_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.server_code is not None:
+        return server_code.run(args)
+    server_code.alone(args)
     from jetproof.cli.coverage_tables import markdown, terminal
     from jetproof.load.library import load_library
     from jetproof.results import read_run

@@ -25,7 +25,7 @@ from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Item, Plan, PlanTarget
 from jetproof.targets.own_build import own_build
 from jetproof.targets.releases import binary_for
-from jetproof.targets.spec import parse
+from jetproof.targets.spec import MODULE_PROVIDERS, parse
 from jetproof.tasks import all_of
 
 ANY = "any"
@@ -73,7 +73,7 @@ async def fetch(target: PlanTarget, notify: Callable[[str], None]) -> None:
     """The binary of a release: fetched or built once, before the release's time is counted."""
     if target.provider in ("embedded", "reference"):
         await asyncio.to_thread(binary_for, target.version, notify=notify)
-    elif target.provider == "go":
+    elif target.provider in MODULE_PROVIDERS:
         await own_build(parse(target.name), notify=notify)
 
 

@@ -26,6 +26,7 @@ from jetproof.results import JOURNALS, RUN_FILE, Key, Run, read_journal, read_ru
 from jetproof.results.rows import SCHEMA, Row, cell_row, encode
 from jetproof.sinks.paint import paint_for
 from jetproof.sinks.record import SCHEMA_SUITE
+from jetproof.sinks.server_code import join as join_code
 from jetproof.sinks.text import visible
 
 _SEVERITY = (
@@ -193,6 +194,7 @@ def write_folder(folder: Path, joined: Joined, document: Row) -> None:
         for name in JOURNALS:
             with (scratch / f"{name}.jsonl").open("wb") as stream:
                 stream.writelines(joined.lines(name))
+        join_code([run.folder for run in joined.shards], joined.id, scratch)
         (scratch / RUN_FILE).write_text(json.dumps(document, indent=2) + "\n", encoding="ascii")
         scratch.chmod(0o755)  # mkdtemp makes folders for the owner alone
         os.replace(scratch, folder)

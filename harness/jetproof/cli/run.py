@@ -42,6 +42,11 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument("-x", "--fail-fast", action="store_true", help="stop at the first failure")
     parser.add_argument("--shard", type=shard, metavar="I/N", help="play the I-th of N parts")
+    parser.add_argument(
+        "--per-case",
+        action="store_true",
+        help="give every case on a target cover: servers of its own, to know what each reaches",
+    )
     parser.add_argument("--resume", type=Path, metavar="DIR", help="finish the run of that folder")
     parser.set_defaults(run=run)
 
@@ -58,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
         clauses=tuple(args.clauses),
         specs=tuple(args.specs),
         shard=args.shard,
+        per_case=args.per_case,
     )
     earlier = None
     if args.resume is not None:

@@ -20,7 +20,7 @@ from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Emit, Event, RunStarted
 from jetproof.load.library import Library, load_library
 from jetproof.model.verdict import Cell, Check, FrameRecord, exit_code
-from jetproof.plan import Selected, Selection, make_plan
+from jetproof.plan import PlanTarget, Selected, Selection, make_plan
 from jetproof.results import Key, Run, read_run
 from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.console import Console
@@ -42,6 +42,7 @@ class Request:
     clauses: tuple[str, ...] = ()
     specs: tuple[tuple[str, int | None], ...] = ()
     shard: tuple[int, int] | None = None
+    per_case: bool = False
 
     @property
     def selection(self) -> Selection:
@@ -57,7 +58,7 @@ def resumed(folder: Path, given: Request, out: Path | None) -> tuple[Request, Ru
     stored = earlier.document.get("request")
     request = _request_of(stored if isinstance(stored, dict) else {})
     renamed = tuple(map(redacted, given.servers)) == request.servers
-    others = (given.patterns, given.clauses, given.specs, given.shard, out)
+    others = (given.patterns, given.clauses, given.specs, given.shard, given.per_case, out)
     if any(others) or (given.servers and not renamed):
         raise JetproofError(
             f"{folder} is resumed with what it was asked for then",
@@ -81,7 +82,8 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
     targets = await resolve(request.servers or _DEFAULT_TARGETS, notify=say)
     # A resumed run goes on with the releases that it had, whatever `latest` means by now.
     request = replace(request, servers=tuple(target.name for target in targets))
-    plan = make_plan(library, selected, targets, skip=played(earlier, selected))
+    apart = _apart(request, targets)
+    plan = make_plan(library, selected, targets, skip=played(earlier, selected), apart=apart)
 
     run_id = earlier.id if earlier else fresh_run_id()
     stop = Stop()
@@ -110,6 +112,20 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
     if args.json:
         write_json(document.build(results=str(folder.folder), code=code))
     return code
+
+
+def _apart(request: Request, targets: Sequence[PlanTarget]) -> frozenset[str]:
+    """The targets on which every case gets servers of its own."""
+    if not request.per_case:
+        return frozenset()
+    covered = frozenset(target.name for target in targets if target.provider == "cover")
+    if not covered:
+        raise JetproofError(
+            "--per-case is for servers that record which code they reach",
+            phase="plan",
+            hint="name one with --server cover:2.15.1, or leave --per-case out",
+        )
+    return covered
 
 
 def _open(
@@ -265,4 +281,5 @@ def _request_of(stored: Mapping[str, object]) -> Request:
         if isinstance(specs, list)
         else (),
         shard=(int(part[0]), int(part[1])) if isinstance(part, list) else None,
+        per_case=stored.get("per_case") is True,
     )

@@ -41,6 +41,7 @@ from jetproof.events import (
     Notice,
     RunFinished,
     RunStarted,
+    ServerCode,
     TargetFailed,
     TargetStarted,
     TargetStopped,
@@ -52,7 +53,7 @@ from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Group, Item, Plan, PlanTarget, is_claimed, why_not
 from jetproof.targets.clients.process import AdapterFault
 from jetproof.targets.go_build import Built
-from jetproof.targets.node import Node, NotReady, StartError
+from jetproof.targets.node import Node, NotReady, StartError, Traces
 from jetproof.targets.reference import REVISIONS
 from jetproof.targets.topology import RunningTarget, start_target
 from jetproof.wire import ConnectTimeout, WireTimeout
@@ -175,6 +176,7 @@ class _Run:
         died: list[str] = []
         session: Session | None = None
         log: tuple[str, ...] = ()
+        build = group.target.build
 
         def on_exit(node: Node, _: int | None) -> None:
             reason = str(node.died)
@@ -196,7 +198,9 @@ class _Run:
                 knobs=self.options.knobs,
                 release=group.release,
                 built=_built(group.target),
+                on_traces=lambda traces: self._recorded(group, build, traces),
             ) as target:
+                build = target.build
                 self.emit(
                     TargetStarted(
                         group.target.name,
@@ -239,6 +243,23 @@ class _Run:
                 self.again.append(group)
                 return
             self._no_verdict(group, played, problem, log, during)
+
+    def _recorded(self, group: Group, build: str, traces: Sequence[Traces]) -> None:
+        """What the servers of a group recorded of their own code."""
+        cases = tuple(dict.fromkeys(item.case.id for item in group.items))
+        for one in traces:
+            self.emit(
+                ServerCode(
+                    group.target.name,
+                    build,
+                    group.topology,
+                    group.configuration,
+                    one.node,
+                    cases,
+                    one.lives,
+                    one.files,
+                )
+            )
 
     async def _play_items(
         self, group: Group, session: Session, played: set[tuple[str, int]], during: _Pass

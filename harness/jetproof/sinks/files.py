@@ -23,7 +23,7 @@ from types import TracebackType
 from jetproof import __version__
 from jetproof.data import harness_hash
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Event, RunFinished, RunStarted
+from jetproof.events import CaseFinished, Event, RunFinished, RunStarted, ServerCode
 from jetproof.model.verdict import Cell
 from jetproof.results import JOURNALS, RUN_FILE, Run, read_journal, row_key
 from jetproof.results.rows import (
@@ -36,7 +36,9 @@ from jetproof.results.rows import (
     frame_row,
     json_default,
 )
+from jetproof.results.server_code import JOURNAL as SERVER_CODE
 from jetproof.sinks.record import Record
+from jetproof.sinks.server_code import keep as keep_code
 from jetproof.sinks.targets import target_rows
 
 DEFAULT_PARENT = "jetproof-runs"
@@ -97,6 +99,8 @@ class RunFolder:
                     self._start(event)
                 case CaseFinished():
                     self._case(event)
+                case ServerCode():
+                    self._code(event)
                 case RunFinished():
                     self._finish(event)
                 case _:
@@ -203,6 +207,12 @@ class RunFolder:
         self._append("checks", (check_row(run, cell, number, check) for number, check in checks))
         self._append("cells", (cell_row(run, cell),))
 
+    def _code(self, event: ServerCode) -> None:
+        row = keep_code(self.folder, str(self._document.get("run", "")), event)
+        if SERVER_CODE not in self._open:
+            self._open[SERVER_CODE] = self._journal(SERVER_CODE)
+        self._append(SERVER_CODE, (row,))
+
     def _finish(self, event: RunFinished) -> None:
         played = [outcome.cell for outcome in self._record.outcomes]
         cells = _merge(self._earlier.latest if self._earlier else (), played)
@@ -257,7 +267,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 def recover(folder: Path) -> None:
     """Cut what a lost process left unfinished: half a line, and rows whose cell never came."""
-    for name in JOURNALS:
+    for name in (*JOURNALS, SERVER_CODE):
         path = folder / f"{name}.jsonl"
         with contextlib.suppress(FileNotFoundError):
             data = path.read_bytes()

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import secrets
 import shutil
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
 from jetproof.targets.config import ClusterPlace, LeafPlace, NodePlace, render
@@ -20,6 +20,7 @@ from jetproof.targets.order import PORT_TRIES, Fleet, Order, launch_all
 from jetproof.targets.own_build import own_build
 from jetproof.targets.ports import LOOPBACK
 from jetproof.targets.server import ServerNode, ports_dir
+from jetproof.targets.spec import MODULE_PROVIDERS
 
 
 @contextlib.asynccontextmanager
@@ -29,7 +30,9 @@ async def process_nodes(order: Order) -> AsyncIterator[Fleet]:
     for last in (False,) * (PORT_TRIES - 1) + (True,):
         link = Link(order.choose_port(), order.choose_port()) if order.shape.linked else None
         nodes = _plan(order, built.binary, link)
+        ready: list[ServerNode] = []
         async with contextlib.AsyncExitStack() as stack:
+            stack.callback(_hand_over, order, ready)
             stack.push_async_callback(_close, nodes)
             try:
                 if link is not None:
@@ -41,6 +44,7 @@ async def process_nodes(order: Order) -> AsyncIterator[Fleet]:
                 await stack.aclose()
                 shutil.rmtree(order.folder, ignore_errors=True)
                 continue
+            ready.extend(nodes.values())
             yield Fleet(nodes, link, built.build)
             return
 
@@ -48,7 +52,7 @@ async def process_nodes(order: Order) -> AsyncIterator[Fleet]:
 async def _built(order: Order) -> Built:
     if order.built is not None:
         return order.built
-    if order.spec.provider in ("go", "path"):
+    if order.spec.provider in (*MODULE_PROVIDERS, "path"):
         return await own_build(
             order.spec, cache_dir=order.cache_dir, offline=order.offline, notify=order.notify
         )
@@ -56,12 +60,12 @@ async def _built(order: Order) -> Built:
     return Built(await order.binary(order.spec.version), "")
 
 
-def _plan(order: Order, binary: Path, link: Link | None) -> dict[str, Node]:
+def _plan(order: Order, binary: Path, link: Link | None) -> dict[str, ServerNode]:
     """Nodes with ports for clients and routes; a new plan has new ports."""
     clients = {name: order.choose_port() for name in order.names}
     routes = {name: order.choose_port() for name in order.names}
     cluster_name = f"jetproof-{secrets.token_hex(4)}"
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, ServerNode] = {}
     for name, port in clients.items():
         folder = order.folder / name
         place = NodePlace(
@@ -89,8 +93,16 @@ def _plan(order: Order, binary: Path, link: Link | None) -> dict[str, Node]:
             release_binary=order.binary,
             on_unplanned_exit=order.on_unplanned_exit,
             factor=order.factor,
+            covered=order.spec.provider == "cover",
         )
     return nodes
+
+
+def _hand_over(order: Order, nodes: Sequence[ServerNode]) -> None:
+    """Pass on what the servers recorded, before their folders are removed."""
+    traces = [node.traces for node in nodes if node.traces is not None]
+    if traces and order.on_traces is not None:
+        order.on_traces(traces)
 
 
 def _joined(order: Order, place: NodePlace, link: Link) -> NodePlace:

@@ -1,5 +1,6 @@
 """Servers that are built here: a version of the Go module, or a checkout at its state.
 
+Either can be built with Go's coverage: such a server records which of its statements are reached.
 A build is made once and kept in the cache, by what is built, the toolchain and the flags. It is
 made in a folder beside the others and renamed when it is whole. Two runs at once build it once: the
 second one waits. A build that fails, is stopped or meets a full disk leaves nothing behind.
@@ -21,7 +22,16 @@ from pathlib import Path
 from jetproof.data import cache_root
 from jetproof.model.versions import Version, VersionError
 from jetproof.targets.checkout import Checkout, look_at
-from jetproof.targets.go_tool import BuildStopped, Go, GoError, Job, Notify, environment, find_go
+from jetproof.targets.go_tool import (
+    BuildStopped,
+    Go,
+    GoError,
+    Job,
+    Notify,
+    ask,
+    environment,
+    find_go,
+)
 from jetproof.targets.kept import MEMBER, is_intact, keep, recorded
 from jetproof.targets.releases import is_offline, this_platform
 
@@ -33,6 +43,9 @@ _INSTALL = ("install", "-v", "-trimpath")
 _INSTALL_FLAGS = "-mod=mod"
 _BUILD = ("build", "-v", "-trimpath")
 _BUILD_FLAGS = "-buildvcs=true"
+_SOURCE_FLAGS = "-buildvcs=false"  # the module cache is no checkout
+_COVER = ("-cover", "-covermode=set", "-coverpkg=.,./server/...")
+"""Without the main package a server that ends writes nothing, and does not say so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +59,7 @@ class Built:
 def build_version(
     version: Version,
     *,
+    covered: bool = False,
     cache_dir: Path | None = None,
     offline: bool | None = None,
     notify: Notify | None = None,
@@ -55,16 +69,17 @@ def build_version(
 
     Without Go, a build that an earlier run kept is used. `build` is the binary's sha256.
     """
-    root = _root(cache_dir) / "go"
+    root = _root(cache_dir) / _kind(covered)
     try:
         go = find_go()
     except GoError:
-        if (kept := kept_build(version, cache_dir=cache_dir)) is not None:
+        if (kept := kept_build(version, covered=covered, cache_dir=cache_dir)) is not None:
             return kept
         raise
     offline = is_offline() if offline is None else offline
-    place = root / f"{version}-{go.key(*_INSTALL, _INSTALL_FLAGS)}"
-    what = f"nats-server {version}"
+    flags = (*_BUILD, *_COVER, _SOURCE_FLAGS) if covered else (*_INSTALL, _INSTALL_FLAGS)
+    place = root / f"{version}-{go.key(*flags)}"
+    what = f"nats-server {version}{' with coverage' if covered else ''}"
 
     def make(scratch: Path, folder: Path) -> None:
         env = environment(
@@ -73,13 +88,38 @@ def build_version(
         command = (*_INSTALL, f"{MODULE}@v{version}")
         Job(what, command, scratch, env, scratch / "log").run(go, notify, stop)
 
-    binary = _made(place, what, go, make, notify, stop)
+    def make_covered(scratch: Path, folder: Path) -> None:
+        # `go install` of a version cannot instrument its main package: build where its source is.
+        env = environment(_SOURCE_FLAGS, offline=offline, GOTMPDIR=str(scratch / "tmp"))
+        fetch = ("mod", "download", f"{MODULE}@v{version}")
+        Job(what, fetch, scratch, env, scratch / "log").run(go, notify, stop)
+        source = _source(go, version, offline)
+        command = (*_BUILD, "-o", str(folder / MEMBER), *_COVER, ".")
+        Job(what, command, source, env, scratch / "log").run(go, notify, stop)
+
+    binary = _made(place, what, go, make_covered if covered else make, notify, stop)
     return Built(binary, recorded(binary)[:BUILD_DIGITS])
 
 
-def kept_build(version: Version, *, cache_dir: Path | None = None) -> Built | None:
+def _source(go: Go, version: Version, offline: bool) -> Path:
+    """Where Go keeps the source of a version that it has downloaded."""
+    code, said = ask(
+        go.program, "list", "-m", "-f", "{{.Dir}}", f"{MODULE}@v{version}", offline=offline
+    )
+    folder = Path(said.strip())
+    if code != 0 or not folder.is_dir():
+        raise GoError(
+            f"Go does not say where the source of nats-server {version} is: {said.strip()!r}",
+            "is `go` the Go toolchain?",
+        )
+    return folder
+
+
+def kept_build(
+    version: Version, *, covered: bool = False, cache_dir: Path | None = None
+) -> Built | None:
     """The newest build of that version in the cache, by whichever toolchain."""
-    places = (_root(cache_dir) / "go").glob(f"{version}-{'?' * _KEY}")
+    places = (_root(cache_dir) / _kind(covered)).glob(f"{version}-{'?' * _KEY}")
     for place in sorted(places, key=_age):
         if is_intact(place / MEMBER):
             return Built(place / MEMBER, recorded(place / MEMBER)[:BUILD_DIGITS])
@@ -99,6 +139,7 @@ def kept_versions(*, cache_dir: Path | None = None) -> frozenset[Version]:
 def build_checkout(
     folder: Path,
     *,
+    covered: bool = False,
     cache_dir: Path | None = None,
     offline: bool | None = None,
     notify: Notify | None = None,
@@ -108,12 +149,14 @@ def build_checkout(
     found = look_at(folder)
     go = find_go()
     offline = is_offline() if offline is None else offline
-    place = _root(cache_dir) / "checkout" / f"{found.identity}-{go.key(*_BUILD, _BUILD_FLAGS)}"
-    what = f"{folder} at {found.shown}"
+    cover = _COVER if covered else ()
+    root = _root(cache_dir) / ("cover" if covered else "checkout")
+    place = root / f"{found.identity}-{go.key(*_BUILD, *cover, _BUILD_FLAGS)}"
+    what = f"{folder} at {found.shown}{' with coverage' if covered else ''}"
 
     def make(scratch: Path, made: Path) -> None:
         env = environment(_BUILD_FLAGS, offline=offline, GOTMPDIR=str(scratch / "tmp"))
-        command = (*_BUILD, "-o", str(made / MEMBER), ".")
+        command = (*_BUILD, "-o", str(made / MEMBER), *cover, ".")
         Job(what, command, folder, env, scratch / "log").run(go, notify, stop)
         _unchanged(folder, found)
 
@@ -198,6 +241,10 @@ def _age(place: Path) -> float:
         return -place.stat().st_mtime
     except OSError:
         return 0.0
+
+
+def _kind(covered: bool) -> str:
+    return "cover" if covered else "go"
 
 
 def _root(cache_dir: Path | None) -> Path:

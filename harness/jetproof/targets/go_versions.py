@@ -23,7 +23,7 @@ from jetproof.model.versions import Version, VersionError
 from jetproof.targets.go_build import MODULE, kept_build
 from jetproof.targets.go_tool import GoError, ask, find_go
 from jetproof.targets.releases import is_offline, known_releases
-from jetproof.targets.spec import TargetSpec, expand
+from jetproof.targets.spec import MODULE_PROVIDERS, TargetSpec, expand
 
 _NEIGHBOURS = 4
 _NAMES_CANDIDATE = re.compile(r"\d-[A-Za-z]")
@@ -77,18 +77,19 @@ def fresh_listing(*, cache_dir: Path | None = None, offline: bool | None = None)
 def singles(spec: TargetSpec, *, cache_dir: Path | None = None) -> list[TargetSpec]:
     """The single targets that any target names, oldest first. May ask Go: call it from a thread.
 
-    A range of `go:` names releases. It names release candidates only if one of its bounds is one.
+    A range of `go:` or `cover:` names releases. It names release candidates only if one of its bounds is one.
     """
-    if spec.provider != "go":
+    if spec.provider not in MODULE_PROVIDERS or spec.path is not None:
         return expand(spec, known_releases())
     if spec.version is not None:
-        return [replace(spec, version=_exact(spec.version, cache_dir))]
+        covered = spec.provider == "cover"
+        return [replace(spec, version=_exact(spec.version, covered, cache_dir))]
     listing = fresh_listing(cache_dir=cache_dir)
     if not listing.versions:
         raise JetproofError(
             f"{spec}: it is not known which versions there are: {listing.problem}",
             phase="plan",
-            hint="name one version, such as go:2.15.2, or give Go a network",
+            hint=f"name one version, such as {spec.provider}:2.15.2, or give Go a network",
         )
     text = spec.pattern.text if spec.pattern is not None else ""
     named = [
@@ -109,11 +110,11 @@ def nearest(asked: Version, known: Sequence[Version]) -> list[Version]:
     return list(known[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS])
 
 
-def _exact(asked: Version, cache_dir: Path | None) -> Version:
+def _exact(asked: Version, covered: bool, cache_dir: Path | None) -> Version:
     """The version as its tag is spelled; one that nobody can list is left for Go to find."""
     if (found := _spelled(asked, kept_listing(cache_dir=cache_dir))) is not None:
         return found
-    if kept_build(asked, cache_dir=cache_dir) is not None:
+    if kept_build(asked, covered=covered, cache_dir=cache_dir) is not None:
         return asked
     listing = fresh_listing(cache_dir=cache_dir)
     if (found := _spelled(asked, listing)) is not None:

@@ -61,6 +61,18 @@ class Death:
         return f"server {self.node} died unplanned ({exit_text(self.returncode)})"
 
 
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """What a server that was built with coverage leaves behind: files as Go writes them.
+
+    A process writes when it ends by itself or with TERM, and nothing when it is killed: then there
+    are fewer files of counters than `lives`."""
+
+    node: str
+    lives: int
+    files: tuple[Path, ...]
+
+
 UnplannedExit = Callable[["Node", int | None], None]
 
 

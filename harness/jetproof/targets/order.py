@@ -16,7 +16,7 @@ from jetproof.model.versions import Version
 from jetproof.targets.config import Accounts, Configuration
 from jetproof.targets.go_build import Built
 from jetproof.targets.link import Link
-from jetproof.targets.node import Node, NotReady, StartError, UnplannedExit
+from jetproof.targets.node import Node, NotReady, StartError, Traces, UnplannedExit
 from jetproof.targets.ports import PortChooser, free_port
 from jetproof.targets.ready import wait_for_cluster, wait_for_jetstream, wait_for_link
 from jetproof.targets.releases import binary_for
@@ -61,6 +61,8 @@ class Order:
     """What the servers start with, if it is not the release that is asked for."""
     built: Built | None = None
     """The binary of the target, if it was built beforehand."""
+    on_traces: Callable[[Sequence[Traces]], None] | None = None
+    """Gets what servers with coverage wrote, when all of them have ended."""
 
     @property
     def shape(self) -> Topology:

@@ -1,4 +1,4 @@
-"""The server of a target that no table lists: a version built from the Go module, or `path:`."""
+"""The server of a target that no table lists: built from the Go module or a checkout, or `path:`."""
 
 from __future__ import annotations
 
@@ -20,21 +20,35 @@ async def own_build(
     offline: bool | None = None,
     notify: Notify | None = None,
 ) -> Built:
-    """The binary of a target `go:` or `path:`, built if need be; a build ends if we are cancelled.
+    """The binary of a target `go:`, `cover:` or `path:`, built if need be.
 
+    A build ends if we are cancelled.
     `notify` is called in another thread.
     """
     stop = threading.Event()
+    covered = spec.provider == "cover"
 
     def make() -> Built:
         if spec.version is not None:
             return build_version(
-                spec.version, cache_dir=cache_dir, offline=offline, notify=notify, stop=stop
+                spec.version,
+                covered=covered,
+                cache_dir=cache_dir,
+                offline=offline,
+                notify=notify,
+                stop=stop,
             )
         if not is_folder(spec):
+            if covered:
+                raise _no_checkout(spec)
             return _binary(spec)
         return build_checkout(
-            named(spec), cache_dir=cache_dir, offline=offline, notify=notify, stop=stop
+            named(spec),
+            covered=covered,
+            cache_dir=cache_dir,
+            offline=offline,
+            notify=notify,
+            stop=stop,
         )
 
     try:
@@ -45,7 +59,7 @@ async def own_build(
 
 
 def named(spec: TargetSpec) -> Path:
-    """The binary or folder that a `path:` target names, relative to the current folder."""
+    """The binary or folder that a `path:` or `cover:` target names, relative to the current folder."""
     if spec.path is None:
         raise ValueError(f"{spec} names no path")
     return Path(spec.path).expanduser().resolve()
@@ -54,6 +68,15 @@ def named(spec: TargetSpec) -> Path:
 def is_folder(spec: TargetSpec) -> bool:
     """Whether a target is a folder, which has to be built; `path:` mostly names a binary."""
     return spec.path is not None and named(spec).is_dir()
+
+
+def _no_checkout(spec: TargetSpec) -> StartError:
+    path = named(spec)
+    return StartError(
+        f"{path} is {'a file' if path.exists() else 'not there'}, and no checkout of nats-server",
+        hint="cover: names a version, such as cover:2.15.1, or the top folder of a Git checkout of "
+        "nats-server, which is built with coverage",
+    )
 
 
 def _binary(spec: TargetSpec) -> Built:

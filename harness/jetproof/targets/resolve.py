@@ -15,7 +15,7 @@ from jetproof.targets.go_versions import singles
 from jetproof.targets.own_build import is_folder, named, own_build
 from jetproof.targets.reference import SPEAKS
 from jetproof.targets.releases import known_releases
-from jetproof.targets.spec import TargetSpec, parse_list
+from jetproof.targets.spec import MODULE_PROVIDERS, TargetSpec, parse_list
 
 EXTERNAL = "an external server is tested as it is"
 
@@ -25,8 +25,8 @@ async def resolve(
 ) -> list[PlanTarget]:
     """Every target that the strings name, once, in the order given.
 
-    A checkout is built here, since only its binary knows its version. A target `go:` is built here
-    as well, unless `ahead` is False: a command that plays many releases builds each when its turn
+    A checkout is built here, since only its binary knows its version. A version of the Go module is
+    built here as well, unless `ahead` is False: a command that plays many releases builds each when its turn
     comes. `notify` hears of builds, in another thread.
     """
     found: dict[str, PlanTarget] = {}
@@ -44,18 +44,22 @@ async def _known(spec: TargetSpec, notify: Notify | None, ahead: bool) -> PlanTa
             version = next(iter(nodes.values())).version
         return PlanTarget(str(spec.url), version, "external", fixed=EXTERNAL)
     if spec.path is not None:
-        if not is_folder(spec):
+        if spec.provider == "path" and not is_folder(spec):
             await binary_version(
                 str(named(spec)), shown=spec.path
             )  # what does not run is not worth a hash
         built = await own_build(spec, notify=notify)
         version = await binary_version(str(built.binary))
-        target = PlanTarget(str(spec), version, "path", build=built.build, binary=built.binary)
+        target = PlanTarget(
+            str(spec), version, spec.provider, build=built.build, binary=built.binary
+        )
         return _among(target)
     assert spec.version is not None
-    if spec.provider == "go" and ahead:
+    if spec.provider in MODULE_PROVIDERS and ahead:
         built = await own_build(spec, notify=notify)
-        target = PlanTarget(str(spec), spec.version, "go", build=built.build, binary=built.binary)
+        target = PlanTarget(
+            str(spec), spec.version, spec.provider, build=built.build, binary=built.binary
+        )
         return _among(target)
     if spec.provider == "reference":
         return _among(PlanTarget(str(spec), spec.version, spec.provider, speaks=SPEAKS))
@@ -75,13 +79,14 @@ async def binary_version(path: str, *, shown: str = "") -> Version:
     """What a server binary says it is: `nats-server: v2.15.1`. Errors name it as `shown`."""
     name = shown or path
     hint = "path: wants an executable nats-server; `--version` must answer with its version"
+    # One that is built with coverage says on stderr that it is not asked to write any.
     try:
         process = await asyncio.create_subprocess_exec(
             path,
             "--version",
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
+            stderr=asyncio.subprocess.PIPE,
         )
     except OSError as error:
         raise JetproofError(
@@ -89,14 +94,14 @@ async def binary_version(path: str, *, shown: str = "") -> Version:
         ) from error
     try:
         async with asyncio.timeout(10):
-            output, _ = await process.communicate()
+            output, complaint = await process.communicate()
     except TimeoutError:
         process.kill()
         await process.wait()
         raise JetproofError(
             f"{name} --version did not end within 10 s", phase="plan", hint=hint
         ) from None
-    text = output.decode("utf-8", "replace").strip()
+    text = (output.strip() or complaint).decode("utf-8", "replace").strip()
     try:
         return Version.parse(text.split()[-1])
     except (VersionError, IndexError):

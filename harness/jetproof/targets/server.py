@@ -27,6 +27,7 @@ from jetproof.targets.node import (
     Node,
     Release,
     StartError,
+    Traces,
     UnplannedExit,
     exit_text,
 )
@@ -56,6 +57,7 @@ class ServerNode(Node):
         release_binary: ReleaseBinary,
         on_unplanned_exit: UnplannedExit | None = None,
         factor: float = 1.0,
+        covered: bool = False,
     ) -> None:
         super().__init__(
             name,
@@ -69,6 +71,8 @@ class ServerNode(Node):
         self.folder = folder
         self._config_text = config_text
         self._release_binary = release_binary
+        self._covered = covered
+        self._lives = 0
         self._process: asyncio.subprocess.Process | None = None
         self._watch: asyncio.Task[None] | None = None
 
@@ -79,6 +83,21 @@ class ServerNode(Node):
     def describe(self) -> dict[str, Any]:
         return super().describe() | {"binary": str(self.binary), "pid": self.pid}
 
+    @property
+    def traces(self) -> Traces | None:
+        """What it recorded of the code that it reached; None if it was not built to do so."""
+        if not self._covered:
+            return None
+        return Traces(self.name, self._lives, tuple(sorted(coverage_dir(self.folder).glob("cov*"))))
+
+    async def close(self) -> None:
+        """One that records what it reaches is asked to end: it writes as it ends."""
+        try:
+            if self._covered:
+                await self.stop()
+        finally:
+            await super().close()
+
     async def _spawn(self, release: Release) -> None:
         self._process = None
         if release == "own":
@@ -88,6 +107,7 @@ class ServerNode(Node):
         config = self.folder / "server.conf"
         try:
             ports_dir(self.folder).mkdir(parents=True, exist_ok=True)
+            environment = self._environment()
             config.write_text(self._config_text, encoding="utf-8")
             with (self.folder / "server.log").open("ab") as log:
                 self._process = await asyncio.create_subprocess_exec(
@@ -98,6 +118,7 @@ class ServerNode(Node):
                     stdout=log,
                     stderr=log,
                     cwd=self.folder,
+                    env=environment,
                     start_new_session=True,
                     preexec_fn=dies_with_parent(),
                 )
@@ -108,6 +129,14 @@ class ServerNode(Node):
                 hint="it must be an executable nats-server built for this machine",
             ) from error
         self._watch = asyncio.create_task(self._watched(self._process))
+
+    def _environment(self) -> dict[str, str] | None:
+        if not self._covered or self.binary != self._own_binary:
+            return None
+        place = coverage_dir(self.folder)
+        place.mkdir(exist_ok=True)
+        self._lives += 1
+        return {**os.environ, "GOCOVERDIR": str(place)}
 
     async def _watched(self, process: asyncio.subprocess.Process) -> None:
         self._exited(await process.wait())
@@ -171,6 +200,11 @@ class ServerNode(Node):
         elif not self._gone.is_set():
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(number)
+
+
+def coverage_dir(folder: Path) -> Path:
+    """Where the processes of a node write what they reached."""
+    return folder / "coverage"
 
 
 def ports_dir(folder: Path) -> Path:

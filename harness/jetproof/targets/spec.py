@@ -8,6 +8,8 @@
     container:2.14.6       the release in a container
     reference:2.15.1       the release behind the reference layer
     go:2.15.2              a version of the Go module, built here; go:2.15.0-RC.1, go:2.12.*
+    cover:2.15.1           the same, built to record which of its statements are reached
+    cover:../nats-server   a checkout, built that way; a path has a slash in it
     path:./nats-server     any build, or a checkout of nats-server, which is built at its state
     nats://[user:pass@]host[:port]   a server that somebody else runs
 
@@ -27,12 +29,14 @@ from urllib.parse import unquote, urlsplit
 from jetproof.errors import JetproofError
 from jetproof.model.versions import Version, VersionError, VersionRange
 
-Provider = Literal["embedded", "container", "path", "external", "reference", "go"]
+Provider = Literal["embedded", "container", "path", "external", "reference", "go", "cover"]
 _RELEASE_PROVIDERS = ("embedded", "container", "reference")
+MODULE_PROVIDERS = ("go", "cover")
+"""These build any version of the Go module."""
 _FORMS = (
     "a target is a release (2.15.1, 2.12.*, '>=2.12.0 <2.14', latest), a release with a provider "
-    "(embedded:2.14.6, container:2.14.6, reference:2.15.1, go:2.15.2), path:./nats-server, "
-    "path:../checkout, or nats://host:port"
+    "(embedded:2.14.6, container:2.14.6, reference:2.15.1, go:2.15.2, cover:2.15.1), "
+    "path:./nats-server, path:../checkout, cover:../checkout, or nats://host:port"
 )
 
 
@@ -61,7 +65,7 @@ class TargetSpec:
         if self.url is not None:
             return redacted(self.url)
         if self.path is not None:
-            return f"path:{self.path}"
+            return f"{self.provider}:{self.path}"
         release = str(self.version or (self.pattern.text if self.pattern else "latest"))
         return f"{self.provider}:{release}" if self.pinned else release
 
@@ -99,6 +103,8 @@ def parse(text: str) -> TargetSpec:
         return _release("reference", rest.strip(), pinned=True)
     if head == "go":
         return _release("go", rest.strip(), pinned=True)
+    if head == "cover":
+        return _covered(rest.strip())
     raise _bad(
         text, f"there is no provider {head!r}; the providers are {', '.join(get_args(Provider))}"
     )
@@ -187,6 +193,16 @@ def _release(provider: Provider, text: str, *, pinned: bool) -> TargetSpec:
     if wanted.exact is not None:
         return TargetSpec(provider, version=wanted.exact, pinned=pinned)
     return TargetSpec(provider, pattern=wanted, pinned=pinned)
+
+
+def _covered(text: str) -> TargetSpec:
+    """A version of the Go module, or the path of a checkout."""
+    if "/" in text or text in (".", ".."):
+        return TargetSpec("cover", path=text, pinned=True)
+    try:
+        return _release("cover", text, pinned=True)
+    except JetproofError as error:
+        raise _bad(f"cover:{text}", f"it is no version; a checkout is cover:./{text}") from error
 
 
 def _bad(text: str, why: str) -> JetproofError:

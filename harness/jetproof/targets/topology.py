@@ -29,7 +29,7 @@ from jetproof.targets.external import ExternalNode, external_nodes, unavailable
 from jetproof.targets.go_build import Built
 from jetproof.targets.go_versions import singles
 from jetproof.targets.link import Link
-from jetproof.targets.node import Node, Release, UnplannedExit
+from jetproof.targets.node import Node, Release, Traces, UnplannedExit
 from jetproof.targets.order import Fleet, Order, all_ready, in_time
 from jetproof.targets.ports import PortChooser, free_port
 from jetproof.targets.ready import wait_for_jetstream, wait_for_meta_leader, wait_until_cut
@@ -191,6 +191,7 @@ async def start_target(
     knobs: Mapping[str, bool] | None = None,
     release: Version | None = None,
     built: Built | None = None,
+    on_traces: Callable[[Sequence[Traces]], None] | None = None,
 ) -> AsyncIterator[RunningTarget]:
     """A target, ready to be used, for the length of the block.
 
@@ -198,8 +199,9 @@ async def start_target(
     for this target alone if none is given); `keep` leaves that folder behind. `factor` scales the
     time that a start may take. `accounts` are made besides JP, B and SYS. `knobs` make the reference
     layer of a target `reference:` do wrong on purpose. `release` is what the servers start with, if
-    that is to be another one: see `RunningTarget.restart`. `built` is the binary of a target `go:` or
-    `path:` that was built beforehand: a checkout that changes meanwhile is not built again.
+    that is to be another one: see `RunningTarget.restart`. `built` is the binary of a target that was
+    built beforehand: a checkout that changes meanwhile is not built again. `on_traces` gets what the
+    servers of a target `cover:` recorded, when they have ended; the files are removed afterwards.
     """
     wanted = parse(spec) if isinstance(spec, str) else spec
     wanted = await asyncio.to_thread(_single, wanted, cache_dir)
@@ -229,6 +231,7 @@ async def start_target(
             notify=notify,
             release=release,
             built=built,
+            on_traces=on_traces,
         )
         async with _provided(order) as fleet:
             handed_out = True

@@ -1,0 +1,244 @@
+"""`jetproof coverage --server-code`: which of a server's own statements runs reach."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jetproof.cli.common import write_json
+from jetproof.errors import JetproofError
+
+if TYPE_CHECKING:
+    from jetproof.results.server_code import FunctionCode, ServerCode
+    from jetproof.results.server_diff import Changes
+
+OPTIONS = ("functions", "diff", "checkout")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the server's own code")
+    group.add_argument(
+        "--server-code",
+        nargs="+",
+        type=Path,
+        metavar="RUN",
+        help="which statements of the server runs on a target cover: reach (several add up)",
+    )
+    group.add_argument(
+        "--functions",
+        nargs="?",
+        const="*",
+        metavar="GLOB",
+        help="list functions that no case or one case reaches (-v: all), by file or name",
+    )
+    group.add_argument(
+        "--diff",
+        nargs="?",
+        const="",
+        metavar="BASE",
+        help="of a checkout: which lines that differ from BASE are reached (default: from the "
+        "branch it came from)",
+    )
+    group.add_argument(
+        "--checkout", type=Path, metavar="DIR", help="where the checkout is now, for --diff"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the runs and show what was asked for."""
+    from jetproof.cli.server_code_tables import diff_lines, function_lines, overview_lines
+    from jetproof.results import read_run
+    from jetproof.results.server_code import server_code
+    from jetproof.sinks.paint import paint_for
+
+    _check_options(args)
+    found = server_code([read_run(folder) for folder in args.server_code])
+    if args.diff is not None:
+        from jetproof.results.server_diff import changed_code
+
+        checkout = [one for one in found if is_checkout(one.target)]
+        if not checkout:
+            raise JetproofError(
+                f"--diff is for a checkout, and the runs played {_targets(found)}",
+                phase="plan",
+                hint="play one: `jetproof run --server cover:../nats-server`",
+            )
+        if len(checkout) > 1:
+            raise JetproofError(
+                f"--diff is for one build, and the runs played {_targets(checkout)}",
+                phase="plan",
+                hint="name the runs of one of them",
+            )
+        changes = changed_code(checkout[0], args.checkout, args.diff)
+        if args.json:
+            write_json(_diff_document(args.server_code, changes))
+        else:
+            _print(diff_lines(changes, paint_for(sys.stdout), verbose=args.verbose))
+        return 0
+    if args.json:
+        write_json(_document(args.server_code, found, args.functions))
+        return 0
+    paint = paint_for(sys.stdout)
+    for number, one in enumerate(found):
+        if number:
+            sys.stdout.write("\n")
+        if args.functions is None:
+            _print(overview_lines(one, paint, verbose=args.verbose))
+        else:
+            functions = matching(one, args.functions)
+            _print(function_lines(one, functions, paint, verbose=args.verbose))
+    return 0
+
+
+def is_checkout(target: str) -> bool:
+    from jetproof.targets.spec import parse
+
+    return parse(target).path is not None
+
+
+def matching(one: ServerCode, pattern: str) -> list[FunctionCode]:
+    """The functions that a glob names, by their file, its last part, or their own name."""
+    found = [
+        each
+        for each in one.functions
+        if any(
+            fnmatch.fnmatchcase(text, pattern)
+            for text in (
+                each.function.file,
+                each.function.file.rpartition("/")[2],
+                each.function.name,
+                each.function.name.lstrip("*"),
+            )
+        )
+    ]
+    if not found:
+        raise JetproofError(
+            f"{one.target} has no function and no file {pattern!r}",
+            phase="plan",
+            hint="a glob of a file or a function, such as stream.go or '*stream.process*'",
+        )
+    return found
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    others = ("runs", "errors", "markdown", "strict")
+    given = [name for name in others if getattr(args, name)]
+    if given:
+        name = "run" if given[0] == "runs" else given[0]
+        raise JetproofError(
+            f"--{name} is about clauses and messages, --server-code about the server's own code",
+            phase="plan",
+            hint="ask for one of them; the runs to read stand behind --server-code",
+        )
+    if args.functions is not None and args.diff is not None:
+        raise JetproofError(
+            "--functions and --diff are two questions", phase="plan", hint="ask for one of them"
+        )
+    if args.checkout is not None and args.diff is None:
+        raise JetproofError("--checkout is for --diff", phase="plan", hint="add --diff")
+
+
+def alone(args: argparse.Namespace) -> None:
+    """Without --server-code, its options mean nothing."""
+    for name in OPTIONS:
+        if getattr(args, name) is not None:
+            raise JetproofError(
+                f"--{name} is about the server's own code",
+                phase="plan",
+                hint=f"name a run: jetproof coverage --server-code RUN --{name}",
+            )
+
+
+def _targets(found: Sequence[ServerCode]) -> str:
+    return ", ".join(f"{one.target} ({one.build})" for one in found)
+
+
+def _print(lines: Sequence[str]) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+
+
+def _document(
+    folders: Sequence[Path], found: Sequence[ServerCode], pattern: str | None
+) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "runs": [str(folder) for folder in folders],
+        "servers": [_server(one, pattern) for one in found],
+        "exit_code": 0,
+    }
+
+
+def _server(one: ServerCode, pattern: str | None) -> dict[str, object]:
+    chosen = None if pattern is None else {id(each) for each in matching(one, pattern)}
+    return {
+        "target": one.target,
+        "build": one.build,
+        "version": one.version,
+        "statements": one.statements,
+        "reached": one.statements_reached,
+        "processes": one.processes,
+        "processes_without_data": one.lost,
+        "cases": len(one.cases),
+        "cases_alone": one.apart,
+        "cases_without_data": sorted(one.unrecorded),
+        "interrupted": one.interrupted,
+        "files": [
+            {
+                "file": file.file,
+                "statements": file.statements,
+                "reached": file.statements_reached,
+                "functions": [
+                    _function(one, each, listed=chosen is not None)
+                    for each in file.functions
+                    if chosen is None or id(each) in chosen
+                ],
+            }
+            for file in one.files
+            if chosen is None or any(id(each) in chosen for each in file.functions)
+        ],
+    }
+
+
+def _function(one: ServerCode, each: FunctionCode, *, listed: bool) -> dict[str, object]:
+    known: dict[str, object] = {
+        "name": each.function.name,
+        "line": each.function.line,
+        "statements": each.statements,
+        "reached": each.statements_reached,
+        "cases": each.by.bit_count(),
+        "shared": each.shared,
+        "only_case": each.only_case,
+    }
+    return known | {"reached_by": one.cases_of(each)} if listed else known
+
+
+def _diff_document(folders: Sequence[Path], changes: Changes) -> dict[str, object]:
+    document = _document(folders, [changes.code], None)
+    server = _server(changes.code, None)
+    del server["files"]
+    return {
+        **document,
+        "servers": [server],
+        "diff": {
+            "base": changes.base,
+            "commit": changes.commit,
+            "lines_reached": changes.reached,
+            "lines_not_reached": changes.not_reached,
+            "ranges": [
+                {
+                    "file": one.file,
+                    "line": one.line,
+                    "end_line": one.end_line,
+                    "function": one.function.function.name,
+                    "reached": one.reached,
+                    "function_reached_by": changes.code.cases_of(one.function),
+                }
+                for one in changes.ranges
+            ],
+            "files_outside": list(changes.outside),
+        },
+    }

@@ -1,0 +1,54 @@
+"""Keeps what servers with coverage recorded in the folder of a run; `results.server_code` reads it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from jetproof.events import ServerCode
+from jetproof.results import read_journal
+from jetproof.results.go_coverage import COUNTERS, META
+from jetproof.results.rows import Row, encode
+from jetproof.results.server_code import FOLDER, JOURNAL
+
+
+def keep(folder: Path, run: str, event: ServerCode) -> Row:
+    """Copy the files of one server, and return the row that says what they are.
+
+    The row comes last: a file without a row belongs to nothing."""
+    program = next((path for path in event.files if path.name.startswith(META)), None)
+    digest = program.name.removeprefix(META) if program is not None else None
+    kept = []
+    if program is not None and digest is not None:
+        place = folder / FOLDER / digest
+        place.mkdir(parents=True, exist_ok=True)
+        if not (place / program.name).exists():
+            shutil.copyfile(program, place / program.name)
+        for path in event.files:
+            if path.name.startswith(f"{COUNTERS}{digest}."):
+                shutil.copyfile(path, place / path.name)
+                kept.append(path.name)
+    return {
+        "run": run,
+        "target": event.target,
+        "build": event.build,
+        "topology": event.topology,
+        "configuration": event.configuration,
+        "node": event.node,
+        "cases": list(event.cases),
+        "lives": event.lives,
+        "program": digest,
+        "counters": kept,
+    }
+
+
+def join(folders: Sequence[Path], run: str, to: Path) -> None:
+    """Put what several runs recorded into the folder of one."""
+    rows = []
+    for folder in folders:
+        rows += [{**row, "run": run} for row in read_journal(folder, JOURNAL)]
+        if (folder / FOLDER).is_dir():
+            shutil.copytree(folder / FOLDER, to / FOLDER, dirs_exist_ok=True)
+    if rows:
+        (to / f"{JOURNAL}.jsonl").write_bytes(b"".join(map(encode, rows)))
