@@ -197,7 +197,7 @@ clauses:
         f"{file}:6: level cannot be 'shall'; there are: must, should, may",
         f"{file}:7: actor cannot be 'sever'; did you mean server? There are: server, client, both",
         f"{file}:7: unknown key 'since' in clause; there are: id, section, level, actor, status, "
-        "revisions, applies_from, clause, hash, anchor, reworded, replaces, contested_with, note",
+        "revisions, applies_from, clause, hash, anchor, reworded, replaces, contested_with, note, follows",
         f"{file}:8: applies_from must be a version such as 2.12.0, not 2.12",
     ]
 
@@ -382,7 +382,7 @@ def test_mistakes_of_the_ledger_are_told_with_their_lines(root: Path) -> None:
         f"{file}:33: no schema 'pub-ack'; did you mean pub-ack-plain? "
         "There are: error-reply, pub-ack-plain",
         f"{file}:37: {no_range}",
-        f"{file}:49: demo/a::one has no step '3'; there are: given, ask, 2, 2.1",
+        f"{file}:49: demo/a::one has no step '3'; there are: given, closing, ask, 2, 2.1",
         f"{file}:57: step 1 has the label ask: name it by that",
         f"{file}:64: demo/a::one is played in single only",
         f"{file}:73: an entry that holds sometimes never gets stale, so its releases must have an "
