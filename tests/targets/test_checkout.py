@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jetproof.targets.checkout import CheckoutError, look_at
-from jetproof.targets.go_build import build_checkout
+from jetproof.targets.checkout_build import build_checkout
 from jetproof.targets.go_tool import GoError
 from jetproof.targets.releases import this_platform
 from jetproof.targets.resolve import resolve

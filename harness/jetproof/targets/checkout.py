@@ -62,23 +62,23 @@ def look_at(folder: Path) -> Checkout:
             "module, or there is none",
             "path: wants a nats-server binary, or the top folder of a Git checkout of nats-server",
         )
-    top = _git(folder, "rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").strip()
+    top = git(folder, "rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").strip()
     if Path(top).resolve() != folder.resolve():
         raise CheckoutError(
             f"{folder} is not the top of a Git checkout: that is {top}",
             "build it yourself and name the binary: path:./nats-server",
         )
-    commit = _git(folder, "rev-parse", "HEAD").decode("ascii", "replace").strip()
+    commit = git(folder, "rev-parse", "HEAD").decode("ascii", "replace").strip()
     return Checkout(commit, _changes(folder, [folder / name for name in _LOCAL.findall(text)]))
 
 
 def _changes(folder: Path, replaced: Sequence[Path]) -> str:
     """A hash of all that is not in the commit; empty if that is nothing."""
-    status = _git(folder, "status", "--porcelain", "-z", "--untracked-files=all")
+    status = git(folder, "status", "--porcelain", "-z", "--untracked-files=all")
     if not status and not replaced:
         return ""
-    found = hashlib.sha256(_git(folder, "diff", "--binary", "--no-ext-diff", "HEAD"))
-    names = _git(folder, "ls-files", "-z", "--others", "--exclude-standard")
+    found = hashlib.sha256(git(folder, "diff", "--binary", "--no-ext-diff", "HEAD"))
+    names = git(folder, "ls-files", "-z", "--others", "--exclude-standard")
     for name in sorted(filter(None, names.split(b"\0"))):
         path = os.path.join(os.fsencode(folder), name)
         try:
@@ -103,7 +103,8 @@ def _files(place: Path) -> Iterator[tuple[bytes, bytes]]:
                 yield os.fsencode(path.relative_to(place)), path.read_bytes()
 
 
-def _git(folder: Path, *arguments: str) -> bytes:
+def git(folder: Path, *arguments: str) -> bytes:
+    """What Git says about the repository of a folder; CheckoutError if it fails."""
     env = {key: value for key, value in os.environ.items() if key not in _OTHER_REPOSITORY}
     command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
     try:

@@ -1,4 +1,4 @@
-"""Servers that are built here: a version of the Go module, or a checkout at its state.
+"""Servers that are built here from a version of the Go module, and how any build is kept.
 
 A build is made once and kept in the cache, by what is built, the toolchain and the flags. It is
 made in a folder beside the others and renamed when it is whole. Two runs at once build it once: the
@@ -20,7 +20,6 @@ from pathlib import Path
 
 from jetproof.data import cache_root
 from jetproof.model.versions import Version, VersionError
-from jetproof.targets.checkout import Checkout, look_at
 from jetproof.targets.go_tool import (
     BuildStopped,
     Go,
@@ -41,8 +40,6 @@ _KEY = 12
 _POLL_SECONDS = 0.1
 _INSTALL = ("install", "-v", "-trimpath")
 _INSTALL_FLAGS = "-mod=mod"
-_BUILD = ("build", "-v", "-trimpath")
-_BUILD_FLAGS = "-buildvcs=true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,7 @@ def build_version(
     table of releases has the hash of the source, another source is refused.
     """
     module = module_of(version)
-    root = _root(cache_dir) / "go"
+    root = builds_root(cache_dir) / "go"
     try:
         go = find_go()
     except GoError as error:
@@ -90,13 +87,13 @@ def build_version(
         if module is not None:
             _same_source(what, go, folder / MEMBER, module)
 
-    binary = _made(place, what, go, make, notify, stop)
+    binary = made(place, what, go, make, notify, stop)
     return Built(binary, recorded(binary)[:BUILD_DIGITS])
 
 
 def kept_build(version: Version, *, cache_dir: Path | None = None) -> Built | None:
     """The newest build of that version in the cache, by whichever toolchain."""
-    places = (_root(cache_dir) / "go").glob(f"{version}-{'?' * _KEY}")
+    places = (builds_root(cache_dir) / "go").glob(f"{version}-{'?' * _KEY}")
     for place in sorted(places, key=_age):
         if is_intact(place / MEMBER):
             return Built(place / MEMBER, recorded(place / MEMBER)[:BUILD_DIGITS])
@@ -105,36 +102,12 @@ def kept_build(version: Version, *, cache_dir: Path | None = None) -> Built | No
 
 def kept_versions(*, cache_dir: Path | None = None) -> frozenset[Version]:
     """The versions of the Go module that the cache has builds of. Nothing is read but names."""
-    places = (_root(cache_dir) / "go").glob(f"*-{'?' * _KEY}/{MEMBER}")
+    places = (builds_root(cache_dir) / "go").glob(f"*-{'?' * _KEY}/{MEMBER}")
     found = set()
     for place in places:
         with contextlib.suppress(VersionError):
             found.add(Version.parse(place.parent.name[: -_KEY - 1]))
     return frozenset(found)
-
-
-def build_checkout(
-    folder: Path,
-    *,
-    cache_dir: Path | None = None,
-    offline: bool | None = None,
-    notify: Notify | None = None,
-    stop: threading.Event | None = None,
-) -> Built:
-    """A checkout of nats-server at its state; `build` is its commit, and what it has besides."""
-    found = look_at(folder)
-    go = find_go()
-    offline = is_offline() if offline is None else offline
-    place = _root(cache_dir) / "checkout" / f"{found.identity}-{go.key(*_BUILD, _BUILD_FLAGS)}"
-    what = f"{folder} at {found.shown}"
-
-    def make(scratch: Path, made: Path) -> None:
-        env = environment(_BUILD_FLAGS, offline=offline, GOTMPDIR=str(scratch / "tmp"))
-        command = (*_BUILD, "-o", str(made / MEMBER), ".")
-        Job(what, command, folder, env, scratch / "log").run(go, notify, stop)
-        _unchanged(folder, found)
-
-    return Built(_made(place, what, go, make, notify, stop), found.identity)
 
 
 def obtainable(
@@ -180,16 +153,7 @@ def _same_source(what: str, go: Go, binary: Path, module: Module) -> None:
         )
 
 
-def _unchanged(folder: Path, before: Checkout) -> None:
-    after = look_at(folder)
-    if after != before:
-        raise GoError(
-            f"{folder} changed while it was built: from {before.shown} to {after.shown}",
-            "nothing was kept; run again when nobody edits it, or copy it with `git worktree add`",
-        )
-
-
-def _made(
+def made(
     place: Path,
     what: str,
     go: Go,
@@ -203,7 +167,7 @@ def _made(
         return binary
     try:
         root.mkdir(parents=True, exist_ok=True)
-        with _alone(root / f"{place.name}.lock", what, notify, stop):
+        with alone(root / f"{place.name}.lock", what, notify, stop):
             if is_intact(binary):
                 return binary  # another run built it while we waited
             if notify is not None:
@@ -222,16 +186,20 @@ def _made(
                     raise GoError(f"building {what} made no {MEMBER}", "is `go` the Go toolchain?")
                 keep(scratch / "made", place)
     except OSError as error:
-        full = error.errno == errno.ENOSPC
-        raise GoError(
-            f"cannot keep {what} in {root}: {error}",
-            "make room on that disk" if full else "point JETPROOF_CACHE at a folder to write to",
-        ) from error
+        raise not_kept(what, root, error) from error
     return binary
 
 
+def not_kept(what: str, root: Path, error: OSError) -> GoError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return GoError(
+        f"cannot keep {what} in {root}: {error}",
+        "make room on that disk" if full else "point JETPROOF_CACHE at a folder to write to",
+    )
+
+
 @contextlib.contextmanager
-def _alone(
+def alone(
     path: Path, what: str, notify: Notify | None, stop: threading.Event | None
 ) -> Iterator[None]:
     """Hold the lock of a build; says so if another run has it, and can be stopped meanwhile."""
@@ -260,5 +228,6 @@ def _age(place: Path) -> float:
         return 0.0
 
 
-def _root(cache_dir: Path | None) -> Path:
+def builds_root(cache_dir: Path | None) -> Path:
+    """Where this machine's servers are kept."""
     return (cache_dir or cache_root()).absolute() / "servers" / this_platform()

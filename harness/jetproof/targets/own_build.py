@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from jetproof.model.versions import Version
-from jetproof.targets.go_build import BUILD_DIGITS, Built, build_checkout, build_version
+from jetproof.targets.checkout_build import build_checkout, build_commit
+from jetproof.targets.go_build import BUILD_DIGITS, Built, build_version
 from jetproof.targets.go_tool import Notify
 from jetproof.targets.kept import digest_of
 from jetproof.targets.node import StartError
@@ -35,8 +36,13 @@ async def own_build(
             )
         if not is_folder(spec):
             return _binary(spec)
+        folder, revision = _state(spec)
+        if revision:
+            return build_commit(
+                folder, revision, cache_dir=cache_dir, offline=offline, notify=notify, stop=stop
+            )
         return build_checkout(
-            named(spec), cache_dir=cache_dir, offline=offline, notify=notify, stop=stop
+            folder, cache_dir=cache_dir, offline=offline, notify=notify, stop=stop
         )
 
     return await _in_thread(make)
@@ -98,7 +104,17 @@ def named(spec: TargetSpec) -> Path:
 
 def is_folder(spec: TargetSpec) -> bool:
     """Whether a target is a folder, which has to be built; `path:` mostly names a binary."""
-    return spec.path is not None and named(spec).is_dir()
+    return spec.path is not None and _state(spec)[0].is_dir()
+
+
+def _state(spec: TargetSpec) -> tuple[Path, str]:
+    """The folder of a checkout, and the commit if one is named: `path:../nats-server@main`."""
+    whole = named(spec)
+    folder, at, revision = str(spec.path).rpartition("@")
+    if not at or not revision or whole.exists():
+        return whole, ""
+    place = Path(folder).expanduser().resolve()
+    return (place, revision) if place.is_dir() else (whole, "")
 
 
 def _binary(spec: TargetSpec) -> Built:

@@ -9,6 +9,7 @@
     reference:2.15.1       the release behind the reference layer
     go:2.15.2              a version of the Go module, built here; go:2.15.0-RC.1, go:2.12.*
     path:./nats-server     any build, or a checkout of nats-server, which is built at its state
+    path:../checkout@main  a commit of a checkout
     nats://[user:pass@]host[:port]   a server that somebody else runs
 
 `parse` reads one string, `parse_list` several separated by commas, and `expand` turns a pattern
