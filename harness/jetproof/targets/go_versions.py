@@ -26,6 +26,7 @@ from jetproof.targets.releases import binary_releases, is_offline, known_release
 from jetproof.targets.spec import TargetSpec, expand
 
 _NEIGHBOURS = 4
+_CANDIDATE = re.compile(r"rc|preview|beta|alpha", re.IGNORECASE)
 _NAMES_CANDIDATE = re.compile(r"\d-[A-Za-z]")
 
 
@@ -105,6 +106,24 @@ def singles(
         raise _unknown(str(spec.pattern or "latest"), listing)
     chosen = named if spec.pattern is not None else named[-1:]
     return [replace(spec, version=version, pattern=None) for version in chosen]
+
+
+def candidates(
+    after: Version, before: Version, *, cache_dir: Path | None = None
+) -> tuple[Version, ...]:
+    """The release candidates and previews between two versions, oldest first. May ask Go."""
+    listing = fresh_listing(cache_dir=cache_dir)
+    if not listing.versions:
+        raise JetproofError(
+            f"it is not known which release candidates there are: {listing.problem}",
+            phase="plan",
+            hint="they are versions of the Go module: install Go (https://go.dev/doc/install)",
+        )
+    return tuple(
+        version
+        for version in listing.versions
+        if after < version < before and _CANDIDATE.match(version.pre)
+    )
 
 
 def _released(spec: TargetSpec, cache_dir: Path | None, notify: Notify | None) -> list[TargetSpec]:
