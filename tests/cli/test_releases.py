@@ -10,7 +10,7 @@ import pytest
 
 from jetproof.model.versions import Version
 from jetproof.targets.inventory import is_new
-from jetproof.targets.releases import known_releases
+from jetproof.targets.releases import known_releases, this_platform
 
 from .conftest import Command, Validate
 
@@ -96,6 +96,25 @@ def test_releases_offline_says_of_when_the_list_is(
     assert done.document["problem"] == "JETPROOF_OFFLINE is set"
     assert done.document["listed_at"]
     assert "the Go module is as of 20" in jetproof("releases").out
+
+
+def test_prune_removes_builds_of_checkouts_alone(
+    jetproof: Command, conforms: Validate, tmp_path: Path
+) -> None:
+    root = tmp_path / "cache" / "servers" / this_platform()
+    for number in range(4):
+        place = root / "checkout" / f"{number}"
+        place.mkdir(parents=True)
+        (place / "nats-server").write_bytes(b"x" * 1000)
+        os.utime(place, (number, number))
+    (root / "go" / "2.15.2-x").mkdir(parents=True)
+    done = jetproof("releases", "--prune", "--keep", "2", "--json")
+    conforms("cli/releases", done.document)
+    assert done.document["removed"] == [{"name": "1", "size": 1000}, {"name": "0", "size": 1000}]
+    assert "removed 2  0.0 MB\n1 build of checkouts removed" in jetproof("releases", "--prune").out
+    assert [path.name for path in (root / "checkout").iterdir() if path.is_dir()] == ["3"]
+    assert (root / "go" / "2.15.2-x").is_dir()
+    assert jetproof("releases", "--keep", "2").code == 2
 
 
 @pytest.mark.parametrize(

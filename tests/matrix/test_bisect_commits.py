@@ -307,9 +307,7 @@ def test_a_wrong_request_says_what_to_write(
 
 
 def test_candidates_between_releases_are_looked_at_on_request(go: FakeGo) -> None:
-    versions = (
-        "v2.14.9 v2.15.0-preview.1 v2.15.0-RC.2 v2.15.0-fips v2.15.0 v2.15.2-RC.1 v2.16.0-RC.1"
-    )
+    versions = "v2.14.9 v2.15.0-preview.1 v2.15.0-RC.2 v2.15.0-fips v2.15.0 v2.15.2-RC.1 v2.15.2 v2.16.0-RC.1"
     go.write(BUILD, listing=f"echo github.com/nats-io/nats-server/v2 {versions}")
     library = load_library()
     case = "adr-50/atomic/commit::commit-1-stores-every-message"

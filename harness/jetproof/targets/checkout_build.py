@@ -67,8 +67,8 @@ def build_checkout(
 
     new = not is_intact(place / MEMBER)
     built = _used(Built(made(place, what, go, make, notify, stop), found.identity))
-    if new and (removed := prune(cache_dir=cache_dir)) and notify is not None:
-        notify(f"removed {len(removed)} builds of checkouts from the cache: the last {KEEP} stay")
+    if new and (removed := prune(KEEP, cache_dir=cache_dir)) and notify is not None:
+        notify(f"removed old builds of checkouts from the cache ({len(removed)}): {KEEP} stay")
     return built
 
 
@@ -106,7 +106,7 @@ def build_commit(
         raise not_kept(f"{folder} at {commit[:12]}", place.parent, error) from error
 
 
-def prune(keep: int = KEEP, *, cache_dir: Path | None = None) -> tuple[Removed, ...]:
+def prune(keep: int, *, cache_dir: Path | None = None) -> tuple[Removed, ...]:
     """Remove builds of checkouts but the `keep` that were used last, and what killed runs left.
 
     Builds of the Go module stay: they are few, and a release is tested again and again.
