@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from jetproof.errors import JetproofError
 from jetproof.targets.checkout import CheckoutError, look_at
 from jetproof.targets.checkout_build import build_checkout, build_commit, prune
 from jetproof.targets.go_tool import GoError
@@ -225,6 +226,15 @@ def test_a_commit_of_something_else_is_refused(go: FakeGo, checkout: Path) -> No
     commit(checkout)
     with pytest.raises(CheckoutError, match="no checkout of nats-server"):
         build_commit(checkout, other)
+
+
+def test_a_checkout_whose_server_crashes_is_named(
+    go: FakeGo, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go.write('printf \'#!/bin/sh\\necho panic: boom; exit 2\\n\' > "$out"; chmod +x "$out"')
+    monkeypatch.chdir(checkout.parent)
+    with pytest.raises(JetproofError, match=r"^\./nats-server --version said 'panic: boom'"):
+        asyncio.run(resolve(["path:./nats-server"]))
 
 
 def test_a_checkout_is_a_target(

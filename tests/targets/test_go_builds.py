@@ -209,6 +209,7 @@ def test_a_damaged_build_is_made_again(go: FakeGo) -> None:
             r"needs Go 1\.27\.0 or newer, and go1\.26\.8 is installed",
             "install Go 1.27.0",
         ),
+        ("echo 'link: file too large' >&2; exit 1", "file too large", "ulimit -f"),
         ("echo 'module lookup disabled by GOPROXY=off' >&2; exit 1", "lookup", "once with a net"),
         ("true", "made no nats-server", "is `go` the Go toolchain"),
     ],

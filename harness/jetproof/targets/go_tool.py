@@ -204,6 +204,8 @@ class Job:
         hint = "nothing was kept; the last lines of Go say why"
         if "no space left on device" in said:
             hint = "the disk is full: nothing was kept; make room and run again"
+        elif "file too large" in said:
+            hint = "files may not be that large here (`ulimit -f`): nothing was kept"
         elif "GOPROXY=off" in said or "module lookup disabled" in said:
             hint = "Go may not use the network here: build it once with a network"
         return GoError(f"building {self.what} failed: {how}\n{tail}", hint)

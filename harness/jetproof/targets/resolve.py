@@ -65,7 +65,7 @@ async def _known(spec: TargetSpec, notify: Notify | None, ahead: bool) -> PlanTa
                 str(named(spec)), shown=spec.path
             )  # what does not run is not worth a hash
         built = await own_build(spec, notify=notify)
-        version = await binary_version(str(built.binary))
+        version = await binary_version(str(built.binary), shown=spec.path)
         target = PlanTarget(str(spec), version, "path", build=built.build, binary=built.binary)
         return _among(target)
     assert spec.version is not None
