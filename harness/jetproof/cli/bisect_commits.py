@@ -203,14 +203,14 @@ class Printer:
         if problem:
             self._line(f"{paint.verdict(Verdict.ERROR, 'no answer')}: {problem}")
         elif first is None:
-            told = f"both ends are {search.cells[good.id].verdict}"
-            self._line(f"{paint.bold('no change')}: {told}")
+            words = f"both ends are {search.cells[good.id].verdict}"
+            self._line(f"{paint.bold('no change')}: {words}")
         else:
             self._found(search, good, first, doubtful)
-        told = plural(len(search.cells), "run")
+        words = plural(len(search.cells), "run")
         if search.skipped:
-            told += f", {plural(len(search.skipped), 'commit')} skipped"
-        self._line(told)
+            words += f", {plural(len(search.skipped), 'commit')} skipped"
+        self._line(words)
 
     def _found(self, search: Commits, good: Commit, first: Commit, doubtful: Sequence[str]) -> None:
         paint = self._paint

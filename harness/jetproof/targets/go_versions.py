@@ -131,17 +131,17 @@ def _released(spec: TargetSpec, cache_dir: Path | None, notify: Notify | None) -
     if spec.pattern is None:
         return expand(spec, known_releases() if spec.version is not None else binary_releases())
     named = expand(spec, known_releases())
-    kept, told = obtainable(
+    kept, note = obtainable(
         [single.version for single in named if single.version is not None], cache_dir=cache_dir
     )
     if not kept:
         raise JetproofError(
-            f"none of the releases {spec} can be had here: {told}",
+            f"none of the releases {spec} can be had here: {note}",
             phase="plan",
             hint="`jetproof releases` lists the releases, and where each comes from",
         )
-    if told and notify is not None:
-        notify(told)
+    if note and notify is not None:
+        notify(note)
     return [single for single in named if single.version in kept]
 
 
