@@ -20,11 +20,11 @@ from jetproof.model.versions import Version
 from jetproof.plan import PlanTarget
 from jetproof.results import read_run
 from jetproof.targets.docker_engine import engine_problem
-from jetproof.targets.releases import known_releases
+from jetproof.targets.releases import binary_releases, known_releases
 
 from .conftest import CHANGED, FAILS, PASSES, SLOW, Build, CaseFile, Command, Validate, verdicts
 
-NEWEST = str(known_releases()[-1])
+NEWEST = str(binary_releases()[-1])
 EMBEDDED = ("--provider", "embedded")
 Start = Callable[..., "subprocess.Popen[str]"]
 
@@ -35,14 +35,26 @@ Start = Callable[..., "subprocess.Popen[str]"]
 def test_every_known_release_is_tested_if_none_is_named() -> None:
     names = placed([], "embedded")
     assert names == [str(version) for version in known_releases()]
-    assert len(names) == 32
+    assert len(names) == 50
+
+
+def test_without_go_releases_that_go_builds_are_left_out_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("JETPROOF_CACHE", str(tmp_path))
+    heard: list[str] = []
+    assert placed([], "embedded", heard.append) == [str(version) for version in binary_releases()]
+    assert heard == [
+        "left out 18 releases (2.10.27 to 2.15.2) without a release binary: Go 1.26.0 builds them, "
+        "and Go is not installed: there is no `go` on the PATH; https://go.dev/doc/install"
+    ]
 
 
 def test_releases_go_into_containers_and_names_that_say_otherwise_stay() -> None:
     asked = ["2.10.*,2.15.1", "embedded:2.14.6,path:./nats-server", "nats://127.0.0.1:4222"]
     assert placed(asked, "container") == [
-        "container:2.10.25",
-        "container:2.10.26",
+        *(f"container:2.10.{patch}" for patch in range(25, 30)),
         "container:2.15.1",
         "embedded:2.14.6",
         "path:./nats-server",

@@ -8,6 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from jetproof.targets.go_build import MODULE
+from jetproof.targets.releases import known_releases, module_of
+
+SUMS = {
+    str(version): module.sum
+    for version in known_releases()
+    if (module := module_of(version)) is not None
+}
 VERSIONS = "v2.14.9 v2.15.0-RC.2 v2.15.0-RC.3 v2.15.0 v2.15.1 v2.15.2"
 SERVER = 'printf \'#!/bin/sh\\necho nats-server: v2.15.2\\n\' > "$out"; chmod +x "$out"'
 SCRIPT = """\
@@ -22,6 +30,7 @@ fi ;;
 install) out="$GOBIN/nats-server"
 {build}
 ;;
+version) echo mod {module} v{built} {sum} ;;
 build) out="$5"
 {build}
 ;;
@@ -44,8 +53,16 @@ class FakeGo:
         version: str = "go1.26.8",
         listing: str = f"echo github.com/nats-io/nats-server/v2 {VERSIONS}",
         named: str = "echo unknown revision >&2; exit 1",
+        built: str = "2.15.2",
+        sum: str | None = None,
     ) -> None:
-        words = {"log": self.folder, "version": version, "listing": listing, "named": named}
+        words: dict[str, object] = {
+            "log": self.folder,
+            "version": version,
+            "listing": listing,
+            "named": named,
+        }
+        words |= {"module": MODULE, "built": built, "sum": sum or SUMS.get(built, "h1:x=")}
         script = SCRIPT.format(**words, build=build)
         path = self.folder / "go"
         path.write_text(script)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
+from jetproof.errors import JetproofError
 from jetproof.targets.checkout import CheckoutError, look_at
-from jetproof.targets.go_build import build_checkout
+from jetproof.targets.checkout_build import build_checkout, build_commit, prune
 from jetproof.targets.go_tool import GoError
+from jetproof.targets.kept import locked
 from jetproof.targets.releases import this_platform
 from jetproof.targets.resolve import resolve
 
@@ -50,9 +54,13 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
-def kept(tmp_path: Path) -> list[str]:
+def kept_places(tmp_path: Path) -> list[Path]:
     root = tmp_path / "cache" / "servers" / this_platform() / "checkout"
-    return [path.name for path in root.iterdir() if path.is_dir()]
+    return [path for path in root.iterdir() if path.is_dir()]
+
+
+def kept(tmp_path: Path) -> list[str]:
+    return [place.name for place in kept_places(tmp_path)]
 
 
 def test_a_clean_checkout_is_its_commit(go: FakeGo, checkout: Path) -> None:
@@ -134,6 +142,99 @@ def test_a_checkout_that_does_not_build_shows_the_compilers_errors(
     with pytest.raises(GoError, match=r"\./main\.go:1:1: expected declaration"):
         build_checkout(checkout)
     assert kept(tmp_path) == []
+
+
+def test_the_builds_that_were_used_last_stay(
+    go: FakeGo, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jetproof.targets.checkout_build.KEEP", 2)
+    heard: list[str] = []
+    commits = []
+    for number in range(3):
+        (checkout / "main.go").write_text(f"package main // {number}\n")
+        commits.append(commit(checkout))
+        build_checkout(checkout, notify=heard.append)
+        place = next(path for path in kept_places(tmp_path) if path.name.startswith(commits[-1]))
+        os.utime(place, (number + 1, number + 1))
+        build_commit(checkout, commits[0])  # it is used again, and stays
+    assert {name[:40] for name in kept(tmp_path)} == {commits[0], commits[2]}
+    assert heard[-1] == "removed old builds of checkouts from the cache (1): 2 stay"
+
+
+def test_a_build_that_is_being_made_is_not_removed(
+    go: FakeGo, checkout: Path, tmp_path: Path
+) -> None:
+    build_checkout(checkout)
+    (place,) = kept_places(tmp_path)
+    with locked(place.with_name(f"{place.name}.lock")):
+        assert prune(0) == ()
+    assert [removed.name for removed in prune(0)] == [place.name]
+    assert kept(tmp_path) == []
+
+
+def test_what_a_killed_run_left_is_removed_after_a_day(
+    go: FakeGo, checkout: Path, tmp_path: Path
+) -> None:
+    build_checkout(checkout)
+    (place,) = kept_places(tmp_path)
+    for name, age in ((".source-old", 2 * 86400), (".source-new", 60)):
+        place.with_name(name).mkdir()
+        when = time.time() - age
+        os.utime(place.with_name(name), (when, when))
+    assert [removed.name for removed in prune(1)] == [".source-old"]
+
+
+# Commits
+
+
+def test_a_commit_is_a_target_whatever_the_work_tree_has(
+    go: FakeGo, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = git(checkout, "rev-parse", "HEAD")
+    (checkout / "main.go").write_text("package main // again\n")
+    commit(checkout)
+    (checkout / "main.go").write_text("not Go")
+    go.write(f'grep -q "^package main$" main.go && {{ {SERVER}; }}')
+    monkeypatch.chdir(checkout.parent)
+    (target,) = asyncio.run(resolve(["path:./nats-server@HEAD~1"]))
+
+    assert (target.name, target.build) == ("path:./nats-server@HEAD~1", first)
+    assert (checkout / "main.go").read_text() == "not Go"
+    assert build_commit(checkout, first).binary == target.binary
+    assert len(go.calls("build")) == 1
+
+
+def test_a_folder_with_an_at_sign_is_a_folder(
+    go: FakeGo, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout.rename(checkout.parent / "v2@v2.15.2")
+    monkeypatch.chdir(checkout.parent)
+    (target,) = asyncio.run(resolve(["path:./v2@v2.15.2"]))
+    assert target.build == git(checkout.parent / "v2@v2.15.2", "rev-parse", "HEAD")
+
+
+def test_a_commit_that_is_not_there_is_refused(go: FakeGo, checkout: Path) -> None:
+    for revision in ("nope", "--all", "HEAD~9"):
+        with pytest.raises(CheckoutError, match="has no commit"):
+            build_commit(checkout, revision)
+
+
+def test_a_commit_of_something_else_is_refused(go: FakeGo, checkout: Path) -> None:
+    (checkout / "go.mod").write_text("module example.org/other\n")
+    other = commit(checkout)
+    (checkout / "go.mod").write_text(MODULE)
+    commit(checkout)
+    with pytest.raises(CheckoutError, match="no checkout of nats-server"):
+        build_commit(checkout, other)
+
+
+def test_a_checkout_whose_server_crashes_is_named(
+    go: FakeGo, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go.write('printf \'#!/bin/sh\\necho panic: boom; exit 2\\n\' > "$out"; chmod +x "$out"')
+    monkeypatch.chdir(checkout.parent)
+    with pytest.raises(JetproofError, match=r"^\./nats-server --version said 'panic: boom'"):
+        asyncio.run(resolve(["path:./nats-server"]))
 
 
 def test_a_checkout_is_a_target(

@@ -21,7 +21,7 @@ from jetproof.targets.container import ContainerNode
 from jetproof.targets.docker_engine import OWNER_LABEL, RUN_LABEL, connect, engine_problem
 from jetproof.targets.node import Node, PortTaken, StartError
 from jetproof.targets.ports import LOOPBACK, free_port
-from jetproof.targets.releases import known_releases
+from jetproof.targets.releases import binary_releases
 from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import start_target
 from jetproof.wire.errors import ConnectionLost
@@ -29,7 +29,7 @@ from jetproof.wire.errors import ConnectionLost
 from .conftest import Play
 from .helpers import answered, api, make_stream
 
-LATEST = f"container:{known_releases()[-1]}"
+LATEST = f"container:{binary_releases()[-1]}"
 
 pytestmark = pytest.mark.container
 
@@ -63,7 +63,7 @@ def test_a_container_is_ready_and_reached_on_loopback(
         async with start_target(LATEST, owner=owner) as target:
             node = target.nodes["n1"]
             assert (target.provider, node.host) == ("container", LOOPBACK)
-            assert target.version == known_releases()[-1]
+            assert target.version == binary_releases()[-1]
             assert "error" not in await make_stream(target)
             while "Server is ready" not in node.log_tail():  # the log comes through the engine
                 await asyncio.sleep(0.01)
@@ -278,9 +278,9 @@ def test_five_nodes_in_containers_find_each_other(
 
 
 def test_our_image_never_takes_the_upstream_name(engine: Any, binary: Path, owner: Owner) -> None:
-    name = docker_engine.build_image(engine, known_releases()[-1], binary, owner)
+    name = docker_engine.build_image(engine, binary_releases()[-1], binary, owner)
 
-    assert name == f"jetproof/nats-server:{known_releases()[-1]}"
+    assert name == f"jetproof/nats-server:{binary_releases()[-1]}"
     assert engine.images.get(name).tags == [name]
 
 

@@ -11,7 +11,7 @@ import pytest
 from jetproof.errors import JetproofError
 from jetproof.targets.node import Node
 from jetproof.targets.ports import is_free
-from jetproof.targets.releases import known_releases
+from jetproof.targets.releases import binary_releases
 from jetproof.targets.server import ServerNode
 from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import start_target
@@ -32,7 +32,7 @@ def test_a_target_that_is_handed_out_is_ready(play: Play[None], owner: Owner) ->
         async with start_target("latest", owner=owner) as target:
             created = await make_stream(target)
             assert created["config"]["name"] == "ORDERS"
-            assert target.version == known_releases()[-1]
+            assert target.version == binary_releases()[-1]
             assert (target.provider, target.topology) == ("embedded", "single")
             assert list(target.nodes) == ["n1"]
 
@@ -204,7 +204,7 @@ def test_evidence_describes_the_target(play: Play[None], owner: Owner, tmp_path:
     async def main() -> None:
         async with start_target("latest", owner=owner) as target:
             described = target.describe()
-            assert described["version"] == str(known_releases()[-1])
+            assert described["version"] == str(binary_releases()[-1])
             assert described["nodes"][0]["state"] == "running"
             assert "Server is ready" in target.log_tails()["n1"]
             (copy,) = target.copy_logs(tmp_path / "evidence")
@@ -217,7 +217,7 @@ def test_any_build_by_path(play: Play[None], owner: Owner, binary: Path) -> None
     async def main() -> None:
         async with start_target(f"path:{binary}", owner=owner) as target:
             assert target.provider == "path"
-            assert target.version == known_releases()[-1]
+            assert target.version == binary_releases()[-1]
 
     play(main())
 

@@ -12,7 +12,7 @@ from jetproof.model.versions import Version
 from jetproof.targets.external import unavailable
 from jetproof.targets.node import StartError
 from jetproof.targets.ports import LOOPBACK, free_port
-from jetproof.targets.releases import known_releases
+from jetproof.targets.releases import binary_releases
 from jetproof.targets.spec import parse
 from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import start_target
@@ -27,7 +27,7 @@ def test_an_external_server_is_used_and_left_running(play: Play[None], owner: Ow
     async def main() -> None:
         async with start_target("latest", owner=owner) as other:
             async with start_target(other.nodes["n1"].url, owner=owner) as target:
-                assert (target.provider, target.version) == ("external", known_releases()[-1])
+                assert (target.provider, target.version) == ("external", binary_releases()[-1])
                 await make_stream(target)
                 assert target.credentials() == {}
                 with pytest.raises(JetproofError, match="not ours to kill"):

@@ -12,13 +12,13 @@ import pytest
 from jetproof.errors import JetproofError
 from jetproof.model.versions import Version
 from jetproof.targets import go_tool
-from jetproof.targets.go_build import Built, build_version, kept_build, kept_versions
+from jetproof.targets.go_build import Built, build_version, kept_build, kept_versions, obtainable
 from jetproof.targets.go_tool import GoError
 from jetproof.targets.go_versions import fresh_listing, kept_listing, singles
 from jetproof.targets.kept import digest_of
-from jetproof.targets.own_build import own_build
-from jetproof.targets.releases import this_platform
-from jetproof.targets.resolve import resolve
+from jetproof.targets.own_build import own_build, release_binary
+from jetproof.targets.releases import known_releases, this_platform
+from jetproof.targets.resolve import resolve, resolve_one
 from jetproof.targets.spec import parse
 
 from . import fake_go
@@ -261,6 +261,7 @@ def test_only_a_folder_can_be_covered(go: FakeGo, tmp_path: Path, made: bool, sa
             r"needs Go 1\.27\.0 or newer, and go1\.26\.8 is installed",
             "install Go 1.27.0",
         ),
+        ("echo 'link: file too large' >&2; exit 1", "file too large", "ulimit -f"),
         ("echo 'module lookup disabled by GOPROXY=off' >&2; exit 1", "lookup", "once with a net"),
         ("true", "made no nats-server", "is `go` the Go toolchain"),
     ],
@@ -373,6 +374,99 @@ def test_what_a_killed_run_left_is_removed(go: FakeGo, cache: Path) -> None:
     abandoned.mkdir()
     build_version(NEW)
     assert not abandoned.exists()
+
+
+# Releases of the table that have no wheel
+
+
+def test_source_with_another_hash_is_refused(go: FakeGo, cache: Path) -> None:
+    go.write(sum="h1:another=")
+    with pytest.raises(
+        GoError, match=r"built from source with the hash h1:another=, and"
+    ) as raised:
+        build_version(NEW)
+    assert "nothing was kept" in raised.value.hint
+    assert left_behind(cache) == []
+
+
+def test_a_plain_version_without_a_wheel_is_built(go: FakeGo) -> None:
+    (target,) = asyncio.run(resolve(["2.15.2"]))
+
+    assert (target.name, target.provider, str(target.older)) == ("2.15.2", "embedded", "2.14.6")
+    assert target.binary is not None
+    assert target.build == digest_of(target.binary)[:16]
+    assert len(go.calls("install")) == 1
+
+
+def test_a_restart_with_a_release_without_a_wheel_builds_it(go: FakeGo) -> None:
+    built = asyncio.run(release_binary(NEW))
+    assert built == build_version(NEW)
+
+
+def test_latest_is_built_nowhere(go: FakeGo) -> None:
+    assert names("latest") == ["2.15.1"]
+    assert names("reference:latest") == ["reference:2.15.1"]
+
+
+def test_a_range_names_releases_that_go_builds(go: FakeGo) -> None:
+    assert names("2.15.*") == ["2.15.0", "2.15.1", "2.15.2"]
+
+
+def test_neighbours_have_a_binary(go: FakeGo) -> None:
+    (target,) = asyncio.run(resolve(["2.14.6"]))
+    assert (str(target.newer), str(target.older)) == ("2.15.1", "2.12.8")
+
+
+def test_without_go_a_range_leaves_them_out_and_says_so(
+    go: FakeGo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_version(NEW)
+    go.remove(monkeypatch)
+    heard: list[str] = []
+    found = singles(parse(">=2.14.6"), notify=heard.append)
+
+    assert [str(single) for single in found] == ["2.14.6", "2.15.0", "2.15.1", "2.15.2"]
+    assert len(heard) == 1
+    assert heard[0].startswith("left out 3 releases (2.14.7 to 2.14.9) without a release binary")
+    assert "https://go.dev/doc/install" in heard[0]
+
+
+def test_a_range_of_nothing_else_is_refused_without_go(
+    go: FakeGo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go.remove(monkeypatch)
+    with pytest.raises(JetproofError, match=r"none of the releases >2\.14\.6 <2\.15") as raised:
+        names(">2.14.6 <2.15")
+    assert "Go is not installed" in raised.value.message
+
+
+def test_a_plain_version_without_a_wheel_needs_go(
+    go: FakeGo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go.remove(monkeypatch)
+    with pytest.raises(
+        GoError, match=r"2\.15\.2 has no release binary, so Go builds it\. Go is not"
+    ):
+        asyncio.run(resolve(["2.15.2"]))
+
+
+@pytest.mark.parametrize(
+    ("version", "left"), [("go1.25.4", 4), ("go1.26.0", 0), ("devel go1.27-1f", 0), ("go1.27", 0)]
+)
+def test_a_go_that_is_too_old_builds_what_it_can(go: FakeGo, version: str, left: int) -> None:
+    go.write(version=version)
+    kept, told = obtainable(known_releases()[-8:])
+    assert len(kept) == 8 - left
+    assert (f"Go 1.26.0 builds them, and {version} is too old" in told) is (left > 0)
+
+
+def test_a_command_that_wants_one_target_builds_none_of_many(go: FakeGo) -> None:
+    with pytest.raises(
+        JetproofError, match=r"2\.15\.\* names 3 targets \(2\.15\.0, 2\.15\.1, 2\.15"
+    ):
+        asyncio.run(resolve_one("2.15.*", hint="name one"))
+    assert go.calls("install") == []
+    assert asyncio.run(resolve_one("2.15.2", hint="")).build
 
 
 # Targets

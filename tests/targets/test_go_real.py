@@ -19,7 +19,7 @@ from jetproof.errors import JetproofError
 from jetproof.model.versions import Version
 from jetproof.targets.go_build import MODULE, Built, build_version
 from jetproof.targets.go_tool import ask, find_go
-from jetproof.targets.releases import known_releases
+from jetproof.targets.releases import binary_releases
 from jetproof.targets.resolve import resolve
 from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import start_target
@@ -67,7 +67,7 @@ def test_a_built_server_is_a_cluster_whose_nodes_start_with_other_releases(
         async with start_target("go:2.15.2", topology="cluster-3", owner=owner) as target:
             assert (target.provider, target.version, target.build) == ("go", NEW, built.build)
             await make_stream(target, num_replicas=3)
-            await target.restart("n2", release=known_releases()[-1])
+            await target.restart("n2", release=binary_releases()[-1])
             versions = {name: str(node.version) for name, node in target.nodes.items()}
             assert versions == {"n1": "2.15.2", "n2": "2.15.1", "n3": "2.15.2"}
             await target.restart("n2", "own")

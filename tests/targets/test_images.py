@@ -13,10 +13,10 @@ import pytest
 
 from jetproof.targets import docker_engine
 from jetproof.targets.docker_engine import build_image, find_image
-from jetproof.targets.releases import known_releases
+from jetproof.targets.releases import binary_releases
 from jetproof.targets.sweep import Owner
 
-OLD, NEW = known_releases()[0], known_releases()[-1]
+OLD, NEW = binary_releases()[0], binary_releases()[-1]
 
 
 class FakeImages:
@@ -75,7 +75,7 @@ def test_a_registry_out_of_reach_is_asked_once_a_run(
     client: Any, images: FakeImages, owner: Owner
 ) -> None:
     images.registry = "fails"
-    for version in known_releases()[:3]:
+    for version in binary_releases()[:3]:
         assert find_image(client, version, owner, offline=False) is None
 
     assert images.pulls == [f"nats:{OLD}"]

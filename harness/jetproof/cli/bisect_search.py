@@ -7,6 +7,7 @@ like no change, and of several changes one is found: `jetproof matrix` with the 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from jetproof.results.rows import SCHEMA, Row, cell_row
 from jetproof.sinks import without_passwords
 from jetproof.sinks.paint import Paint, paint_for
 from jetproof.sinks.text import fit, pad, visible
-from jetproof.targets.releases import known_releases
+from jetproof.targets.go_versions import candidates
 from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
 
@@ -65,21 +66,18 @@ class Field:
 
 
 @dataclass(slots=True)
-class Search:
-    """One search, and everything that it has played so far."""
+class Player:
+    """Plays the one case that a search is about."""
 
     library: Library
     selected: Selected
-    targets: Sequence[PlanTarget]
     options: RunOptions
     say: Callable[[str], None]
-    show: Callable[[Cell], None]
-    cells: dict[int, Cell] = field(default_factory=dict)
     signal: int | None = None
 
-    async def ask(self, number: int) -> Hashable:
-        """Play the case on one release; what it says there."""
-        plan = make_plan(self.library, self.selected, [self.targets[number]], skip=frozenset())
+    async def play(self, target: PlanTarget) -> Cell:
+        """Play the case on one target; Unanswered if a person interrupts."""
+        plan = make_plan(self.library, self.selected, [target], skip=frozenset())
         interrupts = Interrupts(Stop(), notify=self.say)
         found: list[Cell] = []
         case = self.selected.items[0].case.id
@@ -96,11 +94,25 @@ class Search:
         if not found:
             self.signal = interrupts.exit_code
             raise Unanswered
-        self.cells[number] = found[-1]
-        self.show(found[-1])
-        if found[-1].verdict is Verdict.ERROR:
+        return found[-1]
+
+
+@dataclass(slots=True)
+class Search:
+    """One search, and everything that it has played so far."""
+
+    player: Player
+    targets: Sequence[PlanTarget]
+    show: Callable[[Cell], None]
+    cells: dict[int, Cell] = field(default_factory=dict)
+
+    async def ask(self, number: int) -> Hashable:
+        """Play the case on one release; what it says there."""
+        cell = self.cells[number] = await self.player.play(self.targets[number])
+        self.show(cell)
+        if cell.verdict is Verdict.ERROR:
             raise Unanswered
-        return said(found[-1])
+        return said(cell)
 
 
 def said(cell: Cell) -> Hashable:
@@ -109,9 +121,8 @@ def said(cell: Cell) -> Hashable:
     return (cell.verdict, tuple(positions))
 
 
-async def execute(args: argparse.Namespace) -> int:
-    """Search, and tell."""
-    library = load_library()
+def chosen(library: Library, args: argparse.Namespace) -> Selected:
+    """The one case that was asked for."""
     selected = select_cases(library, Selection((args.case,)))
     if len(selected.items) != 1:
         listed = ", ".join(item.case.id for item in selected.items[:10])
@@ -120,37 +131,41 @@ async def execute(args: argparse.Namespace) -> int:
             phase="plan",
             hint=f"bisect looks at one; these are: {listed}",
         )
-    selected = named_exactly(selected)
-    where = await look_at(library, selected, args.servers, args.against)
+    return named_exactly(selected)
+
+
+def options(args: argparse.Namespace) -> RunOptions:
+    return RunOptions(
+        run=fresh_run_id(), time_factor=time_factor(), command=tuple(args.command_line)
+    )
+
+
+async def execute(args: argparse.Namespace) -> int:
+    """Search releases, and tell."""
+    library = load_library()
+    selected = chosen(library, args)
+    where = await look_at(library, selected, args)
     stream = sys.stderr if args.json else sys.stdout
     printer = Printer(stream, paint_for(stream), where.targets)
     printer.begin(selected.items[0].case.id, where)
-    search = Search(
-        library,
-        selected,
-        where.targets,
-        RunOptions(run=fresh_run_id(), time_factor=time_factor(), command=tuple(args.command_line)),
-        printer.say,
-        printer.show,
-    )
+    player = Player(library, selected, options(args), printer.say)
+    search = Search(player, where.targets, printer.show)
     answered, found = True, None
     try:
         found = await first_other(len(where.targets), search.ask)
     except Unanswered:
         answered = False
-    code = 0 if answered else search.signal or 3
+    code = 0 if answered else player.signal or 3
     printer.end(search, found, answered)
     if args.json:
         write_json(_document(search, where, found, answered, code))
     return code
 
 
-async def look_at(
-    library: Library, selected: Selected, servers: Sequence[str], against: str | None
-) -> Field:
+async def look_at(library: Library, selected: Selected, args: argparse.Namespace) -> Field:
     """The releases to look at; where the case does not apply, there is nothing to compare."""
-    names = list(servers) or [str(version) for version in known_releases()]
-    targets = await resolve(names, notify=say, ahead=False)
+    targets = await resolve(args.servers or ["*"], notify=say, ahead=False)
+    against: str | None = args.against
     base: PlanTarget | None = None
     if against is not None:
         bases = await resolve([against], notify=say, ahead=False)
@@ -162,6 +177,8 @@ async def look_at(
             )
         base = bases[0]
         targets = [base, *(target for target in targets if target.version > base.version)]
+    if args.candidates:
+        targets += await _candidates(targets)
     targets.sort(key=lambda target: target.version)
     item = selected.items[0]
     reasons = [(target, why_not(library, item, target)) for target in targets]
@@ -181,6 +198,17 @@ async def look_at(
             hint="name newer ones with --servers",
         )
     return Field(applies, left_out)
+
+
+async def _candidates(targets: Sequence[PlanTarget]) -> list[PlanTarget]:
+    """The release candidates between the oldest and the newest of the targets, as targets."""
+    versions = [target.version for target in targets]
+    named = await asyncio.to_thread(candidates, min(versions), max(versions))
+    added = [f"go:{version}" for version in named if version not in versions]
+    if not added:
+        say(f"there is no release candidate between {min(versions)} and {max(versions)}")
+        return []
+    return await resolve(added, notify=say, ahead=False)
 
 
 class Printer:
@@ -263,11 +291,11 @@ def _known_so_far(search: Search) -> str:
 
 def _document(search: Search, where: Field, found: int | None, answered: bool, code: int) -> Row:
     def row(number: int) -> Row:
-        return cell_row(search.options.run, search.cells[number])
+        return cell_row(search.player.options.run, search.cells[number])
 
     return {
         "schema": SCHEMA,
-        "case": search.selected.items[0].case.id,
+        "case": search.player.selected.items[0].case.id,
         "releases": [redacted(target.name) for target in where.targets],
         "left_out": [
             {"target": redacted(target.name), "reason": reason} for target, reason in where.left_out
@@ -276,6 +304,7 @@ def _document(search: Search, where: Field, found: int | None, answered: bool, c
         "last_same": None if found is None else row(found - 1),
         "first_other": None if found is None else row(found),
         "cells": [row(number) for number in search.cells],
+        "commits": None,
         "runs": len(search.cells),
         "exit_code": code,
     }

@@ -27,7 +27,7 @@ from jetproof.sinks import FanOut
 from jetproof.sinks.compare_markdown import compare_markdown
 from jetproof.sinks.compare_report import About, CompareConsole, compare_document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder, replace_file, write_document
-from jetproof.targets.resolve import resolve
+from jetproof.targets.resolve import resolve_one
 from jetproof.targets.spec import redacted
 
 RESULT_FILE, COMMENT_FILE = "compare.json", "compare.md"
@@ -118,18 +118,14 @@ async def execute(args: argparse.Namespace) -> int:
 async def _target(text: str, name: str) -> PlanTarget:
     """The one target of a side."""
     try:
-        found = await resolve([text], notify=lambda line: say(f"{name}: {line}"))
+        return await resolve_one(
+            text,
+            hint="jetproof matrix plays many releases",
+            notify=lambda line: say(f"{name}: {line}"),
+        )
     except JetproofError as error:
         error.message = f"{name}: {error.message}"
         raise
-    if len(found) != 1:
-        names = ", ".join(redacted(target.name) for target in found[:4])
-        raise JetproofError(
-            f"{name}: {text} names {len(found)} targets ({names}, …), and a side is one",
-            phase="plan",
-            hint="jetproof matrix plays many releases",
-        )
-    return found[0]
 
 
 @contextlib.asynccontextmanager

@@ -109,24 +109,30 @@ def results_folder() -> Finding:
 
 def releases() -> Finding:
     from jetproof.data import cache_root
+    from jetproof.targets.go_build import kept_versions
     from jetproof.targets.releases import (
+        binary_releases,
         installed_binary,
         known_releases,
         this_platform,
     )
 
-    known = known_releases()
+    known, built = known_releases(), kept_versions()
+    source = frozenset(known) - frozenset(binary_releases())
     folder = cache_root() / "servers" / this_platform()
     here = [
         version
         for version in known
-        if (folder / str(version) / "nats-server").is_file() or installed_binary(version)
+        if (folder / str(version) / "nats-server").is_file()
+        or installed_binary(version)
+        or (version in source and version in built)
     ]
     listed = ", ".join(map(str, here)) or "none"
     return Finding(
         "releases",
         True,
-        f"{len(here)} of {len(known)} are here ({listed}); others are fetched on first use",
+        f"{len(here)} of {len(known)} are here ({listed}); others are fetched on first use, and "
+        f"{len(source - built)} are built with Go",
         "testing other releases",
     )
 

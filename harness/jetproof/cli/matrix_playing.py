@@ -23,8 +23,7 @@ from jetproof.events import CaseFinished, Emit, Event, Notice, RunFinished, RunS
 from jetproof.load.library import Library
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Item, Plan, PlanTarget
-from jetproof.targets.own_build import own_build
-from jetproof.targets.releases import binary_for
+from jetproof.targets.own_build import own_build, release_binary
 from jetproof.targets.spec import MODULE_PROVIDERS, parse
 from jetproof.tasks import all_of
 
@@ -72,7 +71,7 @@ class Stops(Stop):
 async def fetch(target: PlanTarget, notify: Callable[[str], None]) -> None:
     """The binary of a release: fetched or built once, before the release's time is counted."""
     if target.provider in ("embedded", "reference"):
-        await asyncio.to_thread(binary_for, target.version, notify=notify)
+        await release_binary(target.version, notify=notify)
     elif target.provider in MODULE_PROVIDERS:
         await own_build(parse(target.name), notify=notify)
 

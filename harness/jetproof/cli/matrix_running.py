@@ -37,10 +37,10 @@ from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
 from jetproof.sinks.matrix_console import MatrixConsole
 from jetproof.sinks.record import SCHEMA_SUITE, Record
 from jetproof.sinks.releases import Board, Expected
+from jetproof.targets.go_tool import Notify
 from jetproof.targets.go_versions import singles
-from jetproof.targets.releases import known_releases
 from jetproof.targets.resolve import resolve
-from jetproof.targets.spec import Provider, TargetSpec, parse_list, redacted
+from jetproof.targets.spec import Provider, parse_list, redacted
 
 JOBS_A_CORE = 8
 JOBS_MOST = 32
@@ -62,7 +62,7 @@ async def execute(args: argparse.Namespace) -> int:
     same_suites(library, earlier)
     selected = select_cases(library, request.selection)
     where = await _where(args.provider, request.servers, resuming=earlier is not None)
-    names = await asyncio.to_thread(placed, request.servers, where.provider)
+    names = await asyncio.to_thread(placed, request.servers, where.provider, say)
     targets = await resolve(names, notify=say, ahead=False)
     request = replace(request, servers=tuple(target.name for target in targets))
     skip = played(earlier, selected)
@@ -105,22 +105,20 @@ async def execute(args: argparse.Namespace) -> int:
     return code
 
 
-def placed(servers: Sequence[str], provider: Provider | None) -> list[str]:
+def placed(
+    servers: Sequence[str], provider: Provider | None, notify: Notify | None = None
+) -> list[str]:
     """The targets asked for (all known releases if none), each with the provider it gets.
 
-    A name that says its provider means the same thing when the run is resumed or replayed.
+    A name that says its provider means the same thing when the run is resumed or replayed. `notify`
+    hears of releases that cannot be built here and are left out.
     """
-    specs = (
-        parse_list(list(servers))
-        if servers
-        else [TargetSpec("embedded", version=version) for version in known_releases()]
-    )
     names: list[str] = []
-    for spec in specs:
+    for spec in parse_list(list(servers) or "*"):
         if spec.url is not None:
             names.append(spec.url)
             continue
-        for single in singles(spec):
+        for single in singles(spec, notify=notify):
             if provider == "container" and not single.pinned:
                 single = replace(single, provider=provider, pinned=True)
             names.append(str(single))

@@ -34,7 +34,7 @@ from jetproof.plan import Item, PlanTarget, Selected, Selection, make_plan
 from jetproof.sinks.paint import Paint, paint_for
 from jetproof.sinks.record import Record
 from jetproof.sinks.text import fit, pad, visible
-from jetproof.targets.resolve import resolve
+from jetproof.targets.resolve import resolve_one
 from jetproof.targets.sweep import Owner, own_run
 from jetproof.targets.tap import Tap
 from jetproof.targets.topology import RunningTarget
@@ -72,21 +72,18 @@ async def execute(args: argparse.Namespace) -> int:
     """Play everything and tell what was caught."""
     library = load_library()
     selected = select_cases(library, Selection(tuple(args.patterns)))
-    targets = await resolve([args.server], notify=say)
-    if len(targets) != 1 or targets[0].fixed is not None:
-        raise JetproofError(
-            f"{args.server!r} cannot be made wrong",
-            phase="plan",
-            hint="name one release or build that jetproof starts itself",
-        )
-    mutants = choose(possible(library.mutants, targets[0]), selected.items, args.mutants)
+    hint = "name one release or build that jetproof starts itself"
+    target = await resolve_one(args.server, hint=hint, notify=say)
+    if target.fixed is not None:
+        raise JetproofError(f"{args.server!r} cannot be made wrong", phase="plan", hint=hint)
+    mutants = choose(possible(library.mutants, target), selected.items, args.mutants)
     stream = sys.stderr if args.json or args.markdown else sys.stdout
     paint = paint_for(stream)
     interrupts = Interrupts(Stop(), notify=lambda text: _say(stream, text))
     baseline: dict[str, Cell] = {}
     trials: list[Trial] = []
     with own_run() as owner:
-        bench = Bench(library, targets[0], interrupts.stop, owner, tuple(args.command_line))
+        bench = Bench(library, target, interrupts.stop, owner, tuple(args.command_line))
         concerned = [item for item in selected.items if any(breaks(each, item) for each in mutants)]
         async with interrupts.heard():
             try:
@@ -103,7 +100,7 @@ async def execute(args: argparse.Namespace) -> int:
         write_json(
             {
                 "schema": 1,
-                "target": targets[0].name,
+                "target": target.name,
                 "mutants": [trial.document() for trial in trials],
                 "never_failed": never,
                 "exit_code": code,

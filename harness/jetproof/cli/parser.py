@@ -41,10 +41,11 @@ exit codes:
   1  does not conform                        3  no verdict could be given for some cell
 
 targets:
-  2.15.1  2.12.*  '>=2.12.0 <2.14'  latest   release binaries, fetched on first use
+  2.15.1  2.12.*  '>=2.12.0 <2.14'  latest   releases, fetched or built on first use
   container:2.14.6                           the release in a container
   go:2.15.2  go:2.15.0-RC.1                  any version of the Go module, built on first use
   path:./nats-server  path:../checkout       any build; a checkout is built at its state
+  path:../checkout@main                      a commit of a checkout
   nats://127.0.0.1:4222                      a server that somebody else runs
 
 `jetproof doctor` tells what this machine can run.

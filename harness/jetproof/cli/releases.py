@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, plural, write_json
+from jetproof.cli.common import add_command, at_least_one, plural, write_json
+from jetproof.errors import JetproofError
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
+    from jetproof.targets.checkout_build import Removed
     from jetproof.targets.inventory import Inventory, Known
 
 _HEADS = ("target", "from", "here", "")
@@ -21,27 +24,53 @@ _TABLE = "PyPI"
 def add_parser(commands: Commands) -> None:
     about = "List the versions of nats-server that can be tested, and where each comes from."
     parser = add_command(commands, "releases", about)
+    parser.add_argument(
+        "--prune",
+        action="store_true",
+        help="remove builds of checkouts from the cache; those of the Go module stay",
+    )
+    parser.add_argument(
+        "--keep",
+        type=at_least_one,
+        metavar="N",
+        help="with --prune: the N builds of checkouts that were used last stay (default: 1)",
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
+    from jetproof.targets.checkout_build import prune
     from jetproof.targets.inventory import take_inventory
 
-    found = take_inventory()
+    if args.keep is not None and not args.prune:
+        raise JetproofError("--keep is about --prune", phase="plan", hint="add --prune")
+    removed = prune(args.keep or 1) if args.prune else None
     if args.json:
-        write_json(_document(found))
+        write_json(_document(take_inventory(), removed))
+    elif removed is not None:
+        _print_removed(removed)
     else:
-        _print(found, everything=args.verbose)
+        _print(take_inventory(), everything=args.verbose)
     return 0
 
 
-def _document(found: Inventory) -> dict[str, object]:
+def _print_removed(removed: Sequence[Removed]) -> None:
+    from jetproof.sinks.text import visible
+
+    for one in removed:
+        sys.stdout.write(f"removed {visible(one.name)}  {one.size / 1e6:.1f} MB\n")
+    room = sum(one.size for one in removed) / 1e6
+    sys.stdout.write(f"{plural(len(removed), 'build')} of checkouts removed, {room:.1f} MB\n")
+
+
+def _document(found: Inventory, removed: Sequence[Removed] | None) -> dict[str, object]:
     return {
         "schema": 1,
         "versions": [
             {
                 "version": str(known.version),
                 "target": known.target,
+                "table": known.table,
                 "from": [*["pypi"] * known.pypi, *["go"] * known.go],
                 "here": list(known.here),
                 "new": known.new,
@@ -50,6 +79,9 @@ def _document(found: Inventory) -> dict[str, object]:
         ],
         "listed_at": None if found.at is None else found.at.isoformat(),
         "problem": found.problem or None,
+        "removed": None
+        if removed is None
+        else [{"name": one.name, "size": one.size} for one in removed],
         "exit_code": 0,
     }
 
@@ -59,7 +91,7 @@ def _print(found: Inventory, *, everything: bool) -> None:
     from jetproof.sinks.text import pad, visible
 
     paint = paint_for(sys.stdout)
-    first = next(known.version for known in found.versions if known.pypi)
+    first = next(known.version for known in found.versions if known.table)
     shown = [known for known in found.versions if everything or known.version >= first]
     rows = [_cells(known) for known in shown]
     sizes = [max(map(len, column)) for column in zip(_HEADS, *rows, strict=True)]
@@ -68,9 +100,13 @@ def _print(found: Inventory, *, everything: bool) -> None:
     for known, row in zip(shown, rows, strict=True):
         line = "  ".join(map(pad, row, sizes)).rstrip()
         sys.stdout.write(f"{paint.style(line, 'green') if known.new else line}\n")
-    table = sum(known.pypi for known in found.versions)
+    table = sum(known.table for known in found.versions)
+    built = sum(known.table and not known.pypi for known in found.versions)
     new = sum(known.new for known in found.versions)
-    told = f"{plural(len(found.versions), 'version')}: {table} in the table of releases, {new} new"
+    told = (
+        f"{plural(len(found.versions), 'version')}: {table} in the table of releases ({built} of them "
+        f"without a release binary: Go builds these), {new} new since"
+    )
     if hidden := len(found.versions) - len(shown):
         told += f"; {hidden} before {first} are shown with -v"
     sys.stdout.write(f"\n{told}\n")

@@ -28,7 +28,7 @@ from jetproof.sinks.paint import Paint, paint_for
 from jetproof.sinks.record import Outcome
 from jetproof.sinks.text import visible
 from jetproof.targets.clients.spec import parse_client
-from jetproof.targets.resolve import resolve
+from jetproof.targets.resolve import resolve_one
 from jetproof.targets.topology import RunningTarget
 
 
@@ -59,11 +59,7 @@ async def execute(
             hint=f"replay plays one; these are: {listed}",
         )
     selected = named_exactly(selected)
-    targets = await resolve([server], notify=say)
-    if len(targets) != 1:
-        raise JetproofError(
-            f"{server!r} names {len(targets)} targets", phase="plan", hint="replay plays on one"
-        )
+    targets = [await resolve_one(server, hint="replay plays on one", notify=say)]
     factor = time_factor()
     libraries = []
     if client is not None:

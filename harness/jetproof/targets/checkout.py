@@ -104,7 +104,7 @@ def _files(place: Path) -> Iterator[tuple[bytes, bytes]]:
 
 
 def git(folder: Path, *arguments: str) -> bytes:
-    """What Git says about a checkout; CheckoutError if it fails."""
+    """What Git says about the repository of a folder; CheckoutError if it fails."""
     env = {key: value for key, value in os.environ.items() if key not in _OTHER_REPOSITORY}
     command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
     try:

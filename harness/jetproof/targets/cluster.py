@@ -57,7 +57,7 @@ async def _built(order: Order) -> Built:
             order.spec, cache_dir=order.cache_dir, offline=order.offline, notify=order.notify
         )
     assert order.spec.version is not None
-    return Built(await order.binary(order.spec.version), "")
+    return await order.release_build(order.spec.version)
 
 
 def _plan(order: Order, binary: Path, link: Link | None) -> dict[str, ServerNode]:

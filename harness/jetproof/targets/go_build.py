@@ -1,4 +1,4 @@
-"""Servers that are built here: a version of the Go module, or a checkout at its state.
+"""Servers that are built here from a version of the Go module, and how any build is kept.
 
 Either can be built with Go's coverage: such a server records which of its statements are reached.
 A build is made once and kept in the cache, by what is built, the toolchain and the flags. It is
@@ -15,13 +15,12 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jetproof.data import cache_root
 from jetproof.model.versions import Version, VersionError
-from jetproof.targets.checkout import Checkout, look_at
 from jetproof.targets.go_tool import (
     BuildStopped,
     Go,
@@ -31,9 +30,10 @@ from jetproof.targets.go_tool import (
     ask,
     environment,
     find_go,
+    go_numbers,
 )
 from jetproof.targets.kept import MEMBER, is_intact, keep, recorded
-from jetproof.targets.releases import is_offline, this_platform
+from jetproof.targets.releases import Module, is_offline, module_of, this_platform
 
 MODULE = "github.com/nats-io/nats-server/v2"
 BUILD_DIGITS = 16
@@ -42,9 +42,8 @@ _POLL_SECONDS = 0.1
 _INSTALL = ("install", "-v", "-trimpath")
 _INSTALL_FLAGS = "-mod=mod"
 _BUILD = ("build", "-v", "-trimpath")
-_BUILD_FLAGS = "-buildvcs=true"
 _SOURCE_FLAGS = "-buildvcs=false"  # the module cache is no checkout
-_COVER = ("-cover", "-covermode=set", "-coverpkg=.,./server/...")
+COVER = ("-cover", "-covermode=set", "-coverpkg=.,./server/...")
 """Without the main package a server that ends writes nothing, and does not say so."""
 
 
@@ -67,17 +66,22 @@ def build_version(
 ) -> Built:
     """A version of the Go module; blocks while it builds, so call it from a thread.
 
-    Without Go, a build that an earlier run kept is used. `build` is the binary's sha256.
+    Without Go, a build that an earlier run kept is used. `build` is the binary's sha256. Where the
+    table of releases has the hash of the source, another source is refused.
     """
-    root = _root(cache_dir) / _kind(covered)
+    module = module_of(version)
+    root = builds_root(cache_dir) / _kind(covered)
     try:
         go = find_go()
-    except GoError:
+    except GoError as error:
         if (kept := kept_build(version, covered=covered, cache_dir=cache_dir)) is not None:
             return kept
-        raise
+        if module is None:
+            raise
+        why = f"nats-server {version} has no release binary, so Go builds it"
+        raise GoError(f"{why}. {error.message}", error.hint) from error
     offline = is_offline() if offline is None else offline
-    flags = (*_BUILD, *_COVER, _SOURCE_FLAGS) if covered else (*_INSTALL, _INSTALL_FLAGS)
+    flags = (*_BUILD, *COVER, _SOURCE_FLAGS) if covered else (*_INSTALL, _INSTALL_FLAGS)
     place = root / f"{version}-{go.key(*flags)}"
     what = f"nats-server {version}{' with coverage' if covered else ''}"
 
@@ -87,6 +91,8 @@ def build_version(
         )
         command = (*_INSTALL, f"{MODULE}@v{version}")
         Job(what, command, scratch, env, scratch / "log").run(go, notify, stop)
+        if module is not None:
+            _same_source(what, go, folder / MEMBER, module)
 
     def make_covered(scratch: Path, folder: Path) -> None:
         # `go install` of a version cannot instrument its main package: build where its source is.
@@ -94,10 +100,10 @@ def build_version(
         fetch = ("mod", "download", f"{MODULE}@v{version}")
         Job(what, fetch, scratch, env, scratch / "log").run(go, notify, stop)
         source = _source(go, version, offline)
-        command = (*_BUILD, "-o", str(folder / MEMBER), *_COVER, ".")
+        command = (*_BUILD, "-o", str(folder / MEMBER), *COVER, ".")
         Job(what, command, source, env, scratch / "log").run(go, notify, stop)
 
-    binary = _made(place, what, go, make_covered if covered else make, notify, stop)
+    binary = made(place, what, go, make_covered if covered else make, notify, stop)
     return Built(binary, recorded(binary)[:BUILD_DIGITS])
 
 
@@ -119,7 +125,7 @@ def kept_build(
     version: Version, *, covered: bool = False, cache_dir: Path | None = None
 ) -> Built | None:
     """The newest build of that version in the cache, by whichever toolchain."""
-    places = (_root(cache_dir) / _kind(covered)).glob(f"{version}-{'?' * _KEY}")
+    places = (builds_root(cache_dir) / _kind(covered)).glob(f"{version}-{'?' * _KEY}")
     for place in sorted(places, key=_age):
         if is_intact(place / MEMBER):
             return Built(place / MEMBER, recorded(place / MEMBER)[:BUILD_DIGITS])
@@ -128,7 +134,7 @@ def kept_build(
 
 def kept_versions(*, cache_dir: Path | None = None) -> frozenset[Version]:
     """The versions of the Go module that the cache has builds of. Nothing is read but names."""
-    places = (_root(cache_dir) / "go").glob(f"*-{'?' * _KEY}/{MEMBER}")
+    places = (builds_root(cache_dir) / "go").glob(f"*-{'?' * _KEY}/{MEMBER}")
     found = set()
     for place in places:
         with contextlib.suppress(VersionError):
@@ -136,43 +142,50 @@ def kept_versions(*, cache_dir: Path | None = None) -> frozenset[Version]:
     return frozenset(found)
 
 
-def build_checkout(
-    folder: Path,
-    *,
-    covered: bool = False,
-    cache_dir: Path | None = None,
-    offline: bool | None = None,
-    notify: Notify | None = None,
-    stop: threading.Event | None = None,
-) -> Built:
-    """A checkout of nats-server at its state; `build` is its commit, and what it has besides."""
-    found = look_at(folder)
-    go = find_go()
-    offline = is_offline() if offline is None else offline
-    cover = _COVER if covered else ()
-    root = _root(cache_dir) / ("cover" if covered else "checkout")
-    place = root / f"{found.identity}-{go.key(*_BUILD, *cover, _BUILD_FLAGS)}"
-    what = f"{folder} at {found.shown}{' with coverage' if covered else ''}"
+def obtainable(
+    releases: Sequence[Version], *, cache_dir: Path | None = None
+) -> tuple[list[Version], str]:
+    """Those of the table's releases that this machine can have, and one line about the others."""
+    needs = {version: module for version in releases if (module := module_of(version)) is not None}
+    needs = {
+        version: needs[version] for version in needs.keys() - kept_versions(cache_dir=cache_dir)
+    }
+    if not needs:
+        return list(releases), ""
+    try:
+        go = find_go()
+        without = sorted(version for version, module in needs.items() if not go.builds(module.go))
+        why = f"and {go.version} is too old"
+    except GoError as error:
+        without, why = sorted(needs), f"and {error.message}"
+    if not without:
+        return list(releases), ""
+    wanted = max((needs[version].go for version in without), key=go_numbers)
+    which = str(without[0]) if len(without) == 1 else f"{len(without)} releases ({_ends(without)})"
+    return [version for version in releases if version not in without], (
+        f"left out {which} without a release binary: Go {wanted} builds them, {why}; "
+        "https://go.dev/doc/install"
+    )
 
-    def make(scratch: Path, made: Path) -> None:
-        env = environment(_BUILD_FLAGS, offline=offline, GOTMPDIR=str(scratch / "tmp"))
-        command = (*_BUILD, "-o", str(made / MEMBER), *cover, ".")
-        Job(what, command, folder, env, scratch / "log").run(go, notify, stop)
-        _unchanged(folder, found)
 
-    return Built(_made(place, what, go, make, notify, stop), found.identity)
+def _ends(versions: Sequence[Version]) -> str:
+    return f"{versions[0]} to {versions[-1]}"
 
 
-def _unchanged(folder: Path, before: Checkout) -> None:
-    after = look_at(folder)
-    if after != before:
+def _same_source(what: str, go: Go, binary: Path, module: Module) -> None:
+    """Go writes the hash of the source into what it builds."""
+    code, said = ask(go.program, "version", "-m", str(binary))
+    rows = [line.split() for line in said.splitlines()]
+    found = next((row[3] for row in rows if row[:2] == ["mod", MODULE] and len(row) > 3), "")
+    if code != 0 or found != module.sum:
         raise GoError(
-            f"{folder} changed while it was built: from {before.shown} to {after.shown}",
-            "nothing was kept; run again when nobody edits it, or copy it with `git worktree add`",
+            f"{what} was built from source with the hash {found or 'unknown'}, and the release has "
+            f"{module.sum}",
+            "nothing was kept; look at GOPROXY, GOFLAGS and the module cache (`go clean -modcache`)",
         )
 
 
-def _made(
+def made(
     place: Path,
     what: str,
     go: Go,
@@ -186,7 +199,7 @@ def _made(
         return binary
     try:
         root.mkdir(parents=True, exist_ok=True)
-        with _alone(root / f"{place.name}.lock", what, notify, stop):
+        with alone(root / f"{place.name}.lock", what, notify, stop):
             if is_intact(binary):
                 return binary  # another run built it while we waited
             if notify is not None:
@@ -205,16 +218,20 @@ def _made(
                     raise GoError(f"building {what} made no {MEMBER}", "is `go` the Go toolchain?")
                 keep(scratch / "made", place)
     except OSError as error:
-        full = error.errno == errno.ENOSPC
-        raise GoError(
-            f"cannot keep {what} in {root}: {error}",
-            "make room on that disk" if full else "point JETPROOF_CACHE at a folder to write to",
-        ) from error
+        raise not_kept(what, root, error) from error
     return binary
 
 
+def not_kept(what: str, root: Path, error: OSError) -> GoError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return GoError(
+        f"cannot keep {what} in {root}: {error}",
+        "make room on that disk" if full else "point JETPROOF_CACHE at a folder to write to",
+    )
+
+
 @contextlib.contextmanager
-def _alone(
+def alone(
     path: Path, what: str, notify: Notify | None, stop: threading.Event | None
 ) -> Iterator[None]:
     """Hold the lock of a build; says so if another run has it, and can be stopped meanwhile."""
@@ -247,5 +264,6 @@ def _kind(covered: bool) -> str:
     return "cover" if covered else "go"
 
 
-def _root(cache_dir: Path | None) -> Path:
+def builds_root(cache_dir: Path | None) -> Path:
+    """Where this machine's servers are kept."""
     return (cache_dir or cache_root()).absolute() / "servers" / this_platform()

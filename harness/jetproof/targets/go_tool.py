@@ -34,6 +34,7 @@ _OWN = ("GOOS", "GOARCH", "GOBIN", "GOEXPERIMENT", "GO111MODULE")
 _FACTS = ("GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT")
 _PACKAGE = re.compile(r"[\w.~-]+(?:/[\w.~-]+)*")
 _NEWER = re.compile(r"requires go >= (\d\S*?)[\s;)]")
+_NUMBERS = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 _WITHOUT = (
     "install Go (https://go.dev/doc/install); releases such as 2.15.1, container:2.14.6 and "
     "path:./nats-server work without it"
@@ -65,6 +66,17 @@ class Go:
         """Short, and another one for another toolchain or other flags."""
         text = "\0".join((self.facts, *flags, *sorted(f"{k}={v}" for k, v in _FIXED.items())))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def builds(self, needed: str) -> bool:
+        """Whether it is as new as a go.mod wants it; one that names no number is believed to be."""
+        own = go_numbers(self.version)
+        return not own or own >= go_numbers(needed)
+
+
+def go_numbers(version: str) -> tuple[int, ...]:
+    """`go1.26.8` and `1.26.8` as numbers to compare; empty if it has none."""
+    found = _NUMBERS.search(version)
+    return tuple(int(part or 0) for part in found.groups()) if found else ()
 
 
 def find_go() -> Go:
@@ -192,6 +204,8 @@ class Job:
         hint = "nothing was kept; the last lines of Go say why"
         if "no space left on device" in said:
             hint = "the disk is full: nothing was kept; make room and run again"
+        elif "file too large" in said:
+            hint = "files may not be that large here (`ulimit -f`): nothing was kept"
         elif "GOPROXY=off" in said or "module lookup disabled" in said:
             hint = "Go may not use the network here: build it once with a network"
         return GoError(f"building {self.what} failed: {how}\n{tail}", hint)

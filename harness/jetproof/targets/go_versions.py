@@ -20,12 +20,13 @@ from pathlib import Path
 from jetproof.data import cache_root
 from jetproof.errors import JetproofError
 from jetproof.model.versions import Version, VersionError
-from jetproof.targets.go_build import MODULE, kept_build
-from jetproof.targets.go_tool import GoError, ask, find_go
-from jetproof.targets.releases import is_offline, known_releases
+from jetproof.targets.go_build import MODULE, kept_build, obtainable
+from jetproof.targets.go_tool import GoError, Notify, ask, find_go
+from jetproof.targets.releases import binary_releases, is_offline, known_releases
 from jetproof.targets.spec import MODULE_PROVIDERS, TargetSpec, expand
 
 _NEIGHBOURS = 4
+_CANDIDATE = re.compile(r"rc|preview|beta|alpha", re.IGNORECASE)
 _NAMES_CANDIDATE = re.compile(r"\d-[A-Za-z]")
 
 
@@ -74,13 +75,17 @@ def fresh_listing(*, cache_dir: Path | None = None, offline: bool | None = None)
     return listing
 
 
-def singles(spec: TargetSpec, *, cache_dir: Path | None = None) -> list[TargetSpec]:
+def singles(
+    spec: TargetSpec, *, cache_dir: Path | None = None, notify: Notify | None = None
+) -> list[TargetSpec]:
     """The single targets that any target names, oldest first. May ask Go: call it from a thread.
 
-    A range of `go:` or `cover:` names releases. It names release candidates only if one of its bounds is one.
+    A range leaves out releases that cannot be built here, and `notify` hears of that. `latest` needs
+    no build. A range of `go:` or `cover:` names releases. It names release candidates only if one of
+    its bounds is one.
     """
     if spec.provider not in MODULE_PROVIDERS or spec.path is not None:
-        return expand(spec, known_releases())
+        return _released(spec, cache_dir, notify)
     if spec.version is not None:
         covered = spec.provider == "cover"
         return [replace(spec, version=_exact(spec.version, covered, cache_dir))]
@@ -102,6 +107,43 @@ def singles(spec: TargetSpec, *, cache_dir: Path | None = None) -> list[TargetSp
         raise _unknown(str(spec.pattern or "latest"), listing)
     chosen = named if spec.pattern is not None else named[-1:]
     return [replace(spec, version=version, pattern=None) for version in chosen]
+
+
+def candidates(
+    after: Version, before: Version, *, cache_dir: Path | None = None
+) -> tuple[Version, ...]:
+    """The release candidates and previews between two versions, oldest first. May ask Go."""
+    listing = fresh_listing(cache_dir=cache_dir)
+    if not listing.versions:
+        raise JetproofError(
+            f"it is not known which release candidates there are: {listing.problem}",
+            phase="plan",
+            hint="they are versions of the Go module: install Go (https://go.dev/doc/install)",
+        )
+    return tuple(
+        version
+        for version in listing.versions
+        if after < version < before and _CANDIDATE.match(version.pre)
+    )
+
+
+def _released(spec: TargetSpec, cache_dir: Path | None, notify: Notify | None) -> list[TargetSpec]:
+    """Those of the table of releases."""
+    if spec.pattern is None:
+        return expand(spec, known_releases() if spec.version is not None else binary_releases())
+    named = expand(spec, known_releases())
+    kept, note = obtainable(
+        [single.version for single in named if single.version is not None], cache_dir=cache_dir
+    )
+    if not kept:
+        raise JetproofError(
+            f"none of the releases {spec} can be had here: {note}",
+            phase="plan",
+            hint="`jetproof releases` lists the releases, and where each comes from",
+        )
+    if note and notify is not None:
+        notify(note)
+    return [single for single in named if single.version in kept]
 
 
 def nearest(asked: Version, known: Sequence[Version]) -> list[Version]:

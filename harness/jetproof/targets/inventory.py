@@ -13,7 +13,12 @@ from jetproof.model.versions import Version
 from jetproof.targets.go_build import kept_versions
 from jetproof.targets.go_versions import Listing, fresh_listing
 from jetproof.targets.kept import MEMBER
-from jetproof.targets.releases import installed_binary, known_releases, this_platform
+from jetproof.targets.releases import (
+    binary_releases,
+    installed_binary,
+    known_releases,
+    this_platform,
+)
 
 Here = Literal["installed", "fetched", "built"]
 
@@ -22,9 +27,11 @@ Here = Literal["installed", "fetched", "built"]
 class Known:
     """One version. `here` is how this machine has it already; empty if it does not.
 
-    `new` means that it came after the table of releases was made."""
+    `table` is whether the table of releases has it. `new` means that it came after the table was
+    made."""
 
     version: Version
+    table: bool
     pypi: bool
     go: bool
     here: tuple[Here, ...]
@@ -33,7 +40,7 @@ class Known:
     @property
     def target(self) -> str:
         """What `--server` takes."""
-        return str(self.version) if self.pypi else f"go:{self.version}"
+        return str(self.version) if self.table else f"go:{self.version}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +69,27 @@ def is_new(version: Version, table: Sequence[Version]) -> bool:
 
 
 def _known(listing: Listing, cache_dir: Path | None) -> tuple[Known, ...]:
-    table = known_releases()
+    table, wheels = known_releases(), frozenset(binary_releases())
     built = kept_versions(cache_dir=cache_dir)
-    module = set(listing.versions) | built
+    module = set(listing.versions) | built | (set(table) - wheels)
     folder = (cache_dir or cache_root()).absolute() / "servers" / this_platform()
     rows = []
     for version in sorted({*table, *module}):
         here: list[Here] = []
-        if version in table and installed_binary(version) is not None:
+        if version in wheels and installed_binary(version) is not None:
             here.append("installed")
-        if version in table and (folder / str(version) / MEMBER).is_file():
+        if version in wheels and (folder / str(version) / MEMBER).is_file():
             here.append("fetched")
         if version in built:
             here.append("built")
-        new = is_new(version, table)
-        rows.append(Known(version, version in table, version in module, tuple(here), new))
+        rows.append(
+            Known(
+                version,
+                table=version in table,
+                pypi=version in wheels,
+                go=version in module,
+                here=tuple(here),
+                new=is_new(version, table),
+            )
+        )
     return tuple(rows)

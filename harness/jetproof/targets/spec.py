@@ -1,7 +1,7 @@
 """What to test, as one string, in the manner of a container tool.
 
     2.15.1                 the embedded release binary (`matrix` may choose containers for it)
-    latest                 the newest known release
+    latest                 the newest release that has a binary
     2.12.*                 every known release of a line
     >=2.12.0 <2.14         every known release in a range
     embedded:2.14.6        the release binary, whatever the command would choose
@@ -11,6 +11,7 @@
     cover:2.15.1           the same, built to record which of its statements are reached
     cover:../nats-server   a checkout, built that way; a path has a slash in it
     path:./nats-server     any build, or a checkout of nats-server, which is built at its state
+    path:../checkout@main  a commit of a checkout
     nats://[user:pass@]host[:port]   a server that somebody else runs
 
 `parse` reads one string, `parse_list` several separated by commas, and `expand` turns a pattern
@@ -43,7 +44,7 @@ _FORMS = (
 @dataclass(frozen=True, slots=True)
 class TargetSpec:
     """One requested target. At most one of `version`, `pattern`, `path` and `url` is set;
-    none of them means the newest known release."""
+    none of them means the newest release that has a binary."""
 
     provider: Provider
     version: Version | None = None
