@@ -57,7 +57,8 @@ def control_lines(
             said = one.outcome.value if one.outcome is not Outcome.VACUOUS else "not needed"
             if verbose or not needed:
                 yield f"  {visible(one.case)}  {paint.dim(f'{one.feature}: {said}')}"
-    yield f"{len(results)} controls: {counted(results)}"
+    noun = "control" if len(results) == 1 else "controls"
+    yield f"{len(results)} {noun}: {counted(results)}"
 
 
 def counted(results: Sequence[ControlResult]) -> str:
