@@ -199,6 +199,12 @@ def test_undeclared_features_are_listed_with_their_place(
     assert jetproof("controls", trial(NEEDS), "--undeclared").code == 0
 
 
+def test_every_case_declares_the_features_that_it_sends(jetproof: Command) -> None:
+    """It fails when a case sends a feature that neither it nor its file declares."""
+    done = jetproof("controls", "--undeclared")
+    assert done.code == 0, done.out
+
+
 def test_cases_without_a_feature_have_no_controls(
     jetproof: Command, trial: Callable[..., Path]
 ) -> None:
