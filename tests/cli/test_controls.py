@@ -69,6 +69,21 @@ UNREADABLE = """\
         reply: {payload: x}
 """
 
+WAITS = """\
+  - case: waits-without-the-feature
+    clauses: [A50-ATOMIC-034]
+    budget: 4s
+    feature: direct-get-batch
+    given: {stream: {subjects: ["$stream.>"], allow_direct: true}}
+    steps:
+      - request: {subject: $stream.a, payload: x}
+        reply: {json: {seq: 1}}
+      - repeat: {as: i, times: 9}
+        steps:
+          - request: {subject: $JS.API.DIRECT.GET.$stream, json: {seq: 1, batch: 2}}
+            replies: {until: {status: 204}, count: 2}
+"""
+
 
 @pytest.fixture
 def trial(tmp_path: Path) -> Callable[..., Path]:
@@ -124,6 +139,17 @@ def test_a_declaration_that_is_wrong_is_named(
     assert done.code == 1
     assert "declare differs: false" in done.out
     assert "1 control: 1 undeclared" in done.out
+
+
+def test_a_control_that_waits_until_its_time_is_over_has_failed(
+    jetproof: Command, trial: Callable[..., Path], tmp_path: Path
+) -> None:
+    done = jetproof("controls", trial(NEEDS, WAITS), "--out", tmp_path / "run", "--json")
+    assert done.code == 0, done.out
+    document: Any = done.document
+    [row] = [row for row in document["controls"] if row["feature"] == "direct-get-batch"]
+    assert (row["outcome"], row["control"]) == ("needed", "fail")
+    assert "replies.until; then step" in row["reason"]
 
 
 def test_each_feature_has_its_own_control(
