@@ -138,7 +138,7 @@ def test_a_declaration_that_is_wrong_is_named(
     done = jetproof("controls", trial(DISHONEST), "--out", tmp_path / "run")
     assert done.code == 1
     assert "declare differs: false" in done.out
-    assert "1 control: 1 undeclared" in done.out
+    assert "1 control: 1 contradicted" in done.out
 
 
 def test_a_control_that_waits_until_its_time_is_over_has_failed(

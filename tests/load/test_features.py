@@ -57,6 +57,14 @@ def test_a_feature_says_which_releases_know_it(library: Library) -> None:
     )
 
 
+def test_a_feature_may_be_known_to_no_release(root: Path) -> None:
+    table = FEATURES.replace('servers: "<2.12.0"', "servers: none\n    reference: true")
+    feature = load_library(put(root, table)).features["min_last_seq"]
+    for version in ("2.10.25", "2.12.0-preview.1", "2.15.1"):
+        assert not feature.known_to(Version.parse(version), reference=False)
+        assert feature.known_to(Version.parse(version), reference=True)
+
+
 def test_without_a_table_there_are_no_features(root: Path) -> None:
     (root / "fixtures" / "features.yaml").unlink()
     assert load_library(root).features == {}

@@ -33,7 +33,7 @@ from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
 
 _DEFAULT_TARGETS = ("latest",)
-_WRONG = (Outcome.VACUOUS, Outcome.UNDECLARED)
+_WRONG = (Outcome.VACUOUS, Outcome.CONTRADICTED)
 
 
 async def execute(args: argparse.Namespace) -> int:

@@ -53,7 +53,7 @@ def _releases(raw: Any, tell: Callable[[Keys, str], None]) -> Releases | None:
     if raw is None:
         return None
     try:
-        return Releases.parse(raw)
+        return Releases.parse(_NOWHERE if raw == "none" else raw)
     except VersionError as error:
         tell(("servers",), str(error))
         return None
@@ -126,6 +126,8 @@ class FeatureUses:
         self._tell(self._document.line_of(keys), message)
 
 
+_NOWHERE = "<0.0.0"
+"""A range without any release."""
 _FOR_SERVERS = "feature is for cases about servers: a library makes its requests itself"
 _REASON = "differs: false needs a reason: why the case passes without the feature"
 _NO_REASON = "a reason belongs to differs: false"

@@ -31,7 +31,7 @@ class Outcome(StrEnum):
     """The case must need the feature, and passes without it."""
     SAME = "same"
     """The case passes without the feature, as it declares."""
-    UNDECLARED = "undeclared"
+    CONTRADICTED = "contradicted"
     """The case declares that it passes without the feature, and does not."""
     IMPOSSIBLE = "impossible"
     """There is no such control; the reason says why. It proves nothing."""
@@ -70,7 +70,7 @@ def outcome_of(control: Verdict, *, differs: bool) -> Outcome:
         return Outcome.NO_VERDICT
     if control is Verdict.PASS:
         return Outcome.VACUOUS if differs else Outcome.SAME
-    return Outcome.NEEDED if differs else Outcome.UNDECLARED
+    return Outcome.NEEDED if differs else Outcome.CONTRADICTED
 
 
 def read_controls(run: Run) -> dict[tuple[str, str, int, str], ControlResult]:

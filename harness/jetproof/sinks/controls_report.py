@@ -16,13 +16,13 @@ from jetproof.sinks.text import visible
 
 _TITLES = {
     Outcome.VACUOUS: "vacuous: these cases pass without the feature that they are about",
-    Outcome.UNDECLARED: "undeclared: these cases need the feature, and declare differs: false",
+    Outcome.CONTRADICTED: "contradicted: these cases need the feature, and declare differs: false",
     Outcome.NO_VERDICT: "no verdict",
     Outcome.IMPOSSIBLE: "no control can be made, and nothing is proved",
 }
 _STYLES = {
     Outcome.VACUOUS: "alarm",
-    Outcome.UNDECLARED: "alarm",
+    Outcome.CONTRADICTED: "alarm",
     Outcome.NO_VERDICT: "alarm",
     Outcome.IMPOSSIBLE: "yellow",
 }
