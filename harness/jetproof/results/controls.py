@@ -101,6 +101,16 @@ class Vacuity:
             controls |= read_controls(run)
         return cls(features, {case.id: case for case in cases}, controls)
 
+    @property
+    def standing(self) -> list[ControlResult]:
+        """The controls of features that their cases declare, as they read now."""
+        return [
+            one
+            for one in self.controls.values()
+            if (case := self.cases.get(one.case)) is not None
+            and any(use.name == one.feature for use in case.features)
+        ]
+
     def why(self, cell: Cell) -> str | None:
         """Why a cell is vacuous; None if it is not."""
         case = self.cases.get(cell.case)

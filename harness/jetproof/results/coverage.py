@@ -177,8 +177,7 @@ def coverage(
         for name in cell.clauses:
             if name in found.clauses:
                 found.clauses[name].count(cell, vacuous=why is not None)
-    declared = [one for one in judges.controls.values() if one.declared]
-    found.controls.update(one.outcome.value for one in declared)
+    found.controls.update(one.outcome.value for one in judges.standing)
     for run in runs:
         _see_frames(found, run, schemas)
     return found
