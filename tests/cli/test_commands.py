@@ -26,6 +26,7 @@ COMMANDS = (
     "validate",
     "replay",
     "mutate",
+    "controls",
     "soak",
     "releases",
     "doctor",

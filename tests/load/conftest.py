@@ -29,6 +29,17 @@ errors:
   - {err_code: 10071, http: 400, name: A, description: "wrong last sequence: {seq}"}
   - {err_code: 10176, http: 400, name: B, description: batch publish is incomplete}
 """
+FEATURES = """\
+features:
+  - name: expected-last-sequence
+    about: A message is refused if the stream has gone on
+    headers: [Nats-Expected-Last-Sequence]
+  - name: min_last_seq
+    about: A read waits
+    fields:
+      - {subjects: [$JS.API.DIRECT.GET.>], json: [min_last_seq]}
+    servers: "<2.12.0"
+"""
 
 
 def make_root(root: Path) -> Path:
@@ -49,6 +60,7 @@ def make_root(root: Path) -> Path:
     )
     (servers / "speaks.yaml").write_text("demo:\n  - {from: 2.12.0, revision: 1}\n")
     (root / "fixtures" / "errors.yaml").write_text(ERRORS)
+    (root / "fixtures" / "features.yaml").write_text(FEATURES)
     suite = root / "suites" / "demo"
     suite.mkdir(parents=True)
     (suite / "clauses.yaml").write_text(CLAUSES)

@@ -51,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from jetproof.cli.coverage_tables import markdown, terminal
     from jetproof.load.library import load_library
     from jetproof.results import read_run
+    from jetproof.results.controls import Vacuity
     from jetproof.results.coverage import clause_rows, coverage
     from jetproof.results.rows import clause_row
     from jetproof.sinks.paint import paint_for
@@ -61,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
     if not runs:
         clauses = [one for spec in library.specs.values() for one in spec.clauses.values()]
         rows = [clause_row("", clause) for clause in clauses]
-    found = coverage(rows, cases_by_clause(library), runs, library.schemas)
+    vacuity = Vacuity.of(library.features, library.cases, runs)
+    found = coverage(rows, cases_by_clause(library), runs, library.schemas, vacuity)
     code = 1 if args.strict and (found.without_cases or found.undescribed) else 0
     if args.json:
         write_json(_document(library, found, args.runs, code))
@@ -111,6 +113,11 @@ def _document(
         "without_schema": [
             {"type": name, "seen": count} for name, count in sorted(found.undescribed.items())
         ],
+        "vacuous": [
+            {"cell": one.cell.name, "target": one.cell.target, "why": one.why}
+            for one in found.vacuous
+        ],
+        "controls": dict(sorted(found.controls.items())),
         "without_cases": [one.clause for one in found.without_cases],
         "exit_code": code,
     }

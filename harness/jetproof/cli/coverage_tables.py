@@ -90,8 +90,8 @@ def markdown(library: Library, found: Coverage, *, played: bool, errors: bool) -
 
 def _clause_table(found: Coverage, played: bool) -> Table:
     left_out = {State.UNTESTED}
-    if all(one.state is not State.REFERENCE for one in found.clauses.values()):
-        left_out.add(State.REFERENCE)
+    reached = {one.state for one in found.clauses.values()}
+    left_out |= {State.REFERENCE, State.VACUOUS} - reached
     states = [state for state in State if state not in left_out]
     shown = states if played else []
     named = [] if played else ["named by cases"]
@@ -148,6 +148,23 @@ def _columns(table: Table, paint: Paint) -> list[str]:
     return lines
 
 
+def _vacuous(found: Coverage, paint: Paint, verbose: bool) -> list[str]:
+    """Cells that show nothing about the feature that they are about, by reason."""
+    why = Counter((one.cell.target, one.why) for one in found.vacuous)
+    lines = [
+        paint.style(f"{plural(count, 'vacuous cell')} of {visible(target)}: {reason}", "yellow")
+        for (target, reason), count in sorted(why.items())
+    ]
+    if verbose:
+        lines += [f"  {visible(one.cell.name)}: {one.why}" for one in found.vacuous]
+    if found.controls:
+        told = ", ".join(f"{count} {name}" for name, count in sorted(found.controls.items()))
+        lines.append(f"controls: {told}")
+    elif found.vacuous:
+        lines.append("no controls: jetproof controls --run DIR plays them")
+    return lines
+
+
 def _missing(found: Coverage, paint: Paint, played: bool, verbose: bool) -> list[str]:
     lines: list[str] = []
 
@@ -164,11 +181,12 @@ def _missing(found: Coverage, paint: Paint, played: bool, verbose: bool) -> list
         "alarm",
     )
     if played:
-        for state in (State.NOT_PLAYED, State.NOT_APPLICABLE, State.REFERENCE):
+        for state in (State.NOT_PLAYED, State.NOT_APPLICABLE, State.REFERENCE, State.VACUOUS):
             them = [one for one in found.clauses.values() if one.for_servers and one.state is state]
             told = [f"{one.clause}  {one.text}" for one in them]
-            if told and (verbose or state is State.NOT_PLAYED):
+            if told and (verbose or state in (State.NOT_PLAYED, State.VACUOUS)):
                 listed(f"{state}: {plural(len(them), 'clause')}", told, "yellow")
+        lines += _vacuous(found, paint, verbose)
         listed(
             "messages without a schema",
             [f"{name}  {count}" for name, count in sorted(found.undescribed.items())],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from jetproof.load.catalogue import check_catalogues, read_catalogue
 from jetproof.load.deviations import read_deviations
 from jetproof.load.error_cases import check_error_cases
 from jetproof.load.errortable import ErrorTable
+from jetproof.load.features import read_features
 from jetproof.load.kept import remembered
 from jetproof.load.mistakes import LoadError, Mistake, choices
 from jetproof.load.mutants import read_mutants
@@ -30,6 +31,7 @@ from jetproof.load.wire_forms import read_forms
 from jetproof.load.wire_schemas import WireSchemas
 from jetproof.model.case import Case
 from jetproof.model.clause import Clause, Spec
+from jetproof.model.feature import Feature
 from jetproof.model.ledger import Deviation
 from jetproof.model.mutant import Mutant
 from jetproof.model.wire_form import WireForm
@@ -39,6 +41,7 @@ LEDGER = "deviations.yaml"
 SPECS = "specs.yaml"
 FORMS = "forms.yaml"
 PROMISES = "promises"
+FEATURES = "features.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class Library:
     configurations: Mapping[str, ServerHead]
     suite_hash: str
     forms: tuple[WireForm, ...] = ()
+    features: Mapping[str, Feature] = field(default_factory=dict)
 
     def clause(self, name: str) -> Clause:
         """A clause by its id; the error says that there is none."""
@@ -78,7 +82,13 @@ class Library:
     @property
     def known(self) -> Known:
         """What a case may refer to."""
-        return Known(self.specs, self.schemas.names(), self.errors.codes, self.configurations)
+        return Known(
+            self.specs,
+            self.schemas.names(),
+            self.errors.codes,
+            self.configurations,
+            self.features,
+        )
 
 
 def load_library(root: Path | None = None, suites: Path | None = None) -> Library:
@@ -128,7 +138,8 @@ class _Loading:
         configurations = read_heads(fixtures / "servers")
         specs = self._specs()
         forms = self._forms(specs, schemas)
-        known = Known(specs, schemas.names(), errors.codes, configurations)
+        features = self._features()
+        known = Known(specs, schemas.names(), errors.codes, configurations, features)
         cases, whole = self._cases(known)
         for_servers = tuple(case for case in cases if not case.for_client)
         by_id = {case.id: case for case in for_servers} if whole else None
@@ -150,6 +161,7 @@ class _Loading:
             configurations=configurations,
             suite_hash=self._hash(fixtures),
             forms=forms,
+            features=features,
         )
 
     def _specs(self) -> dict[str, Spec]:
@@ -178,6 +190,13 @@ class _Loading:
         carried = (folder.name for folder in (data_root() / "suites").glob("*/"))
         elsewhere = schemas.spoken_specs.union(carried)
         return read_forms(document, schema, specs, elsewhere, self._mistakes)
+
+    def _features(self) -> dict[str, Feature]:
+        path = self._root / "fixtures" / FEATURES
+        document = self._document(path) if path.exists() else None
+        if document is None:
+            return {}
+        return read_features(document, _schema(self._root, "features-file"), self._mistakes)
 
     def _folders(self) -> list[tuple[Path, Mapping[str, Any]]]:
         """The folders of specifications, in the order in which reports show them, with their entries."""

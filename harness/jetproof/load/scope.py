@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from jetproof.load.mistakes import choices, nearest
 from jetproof.load.servers import ServerHead
 from jetproof.model.clause import Clause, Spec
+from jetproof.model.feature import Feature
 
 VARIABLES = ("batch", "case", "id", "inbox")
 STREAM = "stream"
@@ -33,6 +34,7 @@ class Known:
     schemas: Collection[str]
     errors: Collection[int]
     configurations: Mapping[str, ServerHead]
+    features: Mapping[str, Feature] = field(default_factory=dict)
     clauses: Mapping[str, Clause] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 
+from jetproof.load.features import FeatureUses
 from jetproof.load.mistakes import Mistake, choices
 from jetproof.load.nodes import Document, Keys
 from jetproof.load.reader import Raw, Reader, seconds
@@ -60,6 +61,7 @@ class SuiteFile:
         suite = self._raw.get("suite")
         self.suite = suite if isinstance(suite, str) and self._sound(("suite",)) else ""
         self._spec = known.specs.get(self.suite.split("/")[0])
+        self._uses = FeatureUses(document, known.features, self._tell)
 
     def cases(self, expected_suite: str | None) -> Iterator[Case]:
         """The cases that can be read. The suite must be `expected_suite`, if that is given."""
@@ -73,9 +75,12 @@ class SuiteFile:
             self._report(("suite",), f"no clause catalogue for specification {spec}; {known}")
         revision = self._revision()
         raw = self._raw.get("cases")
+        if self._sound(("feature",)):
+            self._uses.of_file(self._raw.get("feature"), is_client_suite(self.suite))
         for index, inner in enumerate(raw if isinstance(raw, list) else ()):
             if isinstance(inner, Mapping):
                 yield from self._case(("cases", index), inner, revision)
+        self._uses.finish()
 
     def _revision(self) -> int:
         asked = self._raw.get("revision")
@@ -136,6 +141,7 @@ class SuiteFile:
             line=self._document.line_of(keys),
             hash=_hash(hashed),
         )
+        case = replace(case, features=self._uses.of(case, keys, raw.get("feature")))
         self._check_budget(keys, case)
         yield case
 

@@ -302,6 +302,18 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
+class FeatureUse:
+    """An optional feature that a case is about (`model.feature`).
+
+    `differs`: on a release that knows the feature, the case fails without it. Where it does not,
+    `reason` says why the case is about it all the same."""
+
+    name: str
+    differs: bool = True
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One case: the unit that is judged."""
 
@@ -318,6 +330,7 @@ class Case:
     file: str
     line: int
     hash: str
+    features: tuple[FeatureUse, ...] = ()
 
     def all_steps(self) -> Iterator[Step]:
         yield from _walk(self.steps)

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results import Key, Run, latest_cells, read_journal, row_key
+from jetproof.results.controls import Vacuity
 
 REFERENCE = "reference"
 SCHEMAS = "schemas"
@@ -35,6 +36,7 @@ class State(StrEnum):
     KNOWN = "known"
     POSITION = "position"
     REFERENCE = "reference"
+    VACUOUS = "vacuous"
     NOT_APPLICABLE = "n/a"
     NOT_PLAYED = "not-played"
     UNTESTED = "untested"
@@ -89,18 +91,20 @@ class ClauseCoverage:
         """Whether a server can keep or break it; what binds clients waits for a client."""
         return self.actor != "client"
 
-    def count(self, cell: Cell) -> None:
+    def count(self, cell: Cell, *, vacuous: bool = False) -> None:
+        """Takes a cell in. One that is vacuous is kept apart from those that show something."""
+        verdict = State.VACUOUS.value if vacuous else cell.verdict.value
         if _stands_apart(cell):
             if cell.verdict not in _UNDECIDED:
-                self.states.add(State.REFERENCE)
-                self.reference[cell.verdict.value] += 1
+                self.states.add(State.VACUOUS if vacuous else State.REFERENCE)
+                self.reference[verdict] += 1
                 self.cases.add(cell.case)
             return
-        self.states.add(_SHOWN[cell.verdict])
+        self.states.add(State.VACUOUS if vacuous else _SHOWN[cell.verdict])
         if cell.verdict not in _UNDECIDED:
             self.cases.add(cell.case)
             self.servers.add(cell.server)
-            self.verdicts[cell.verdict.value] += 1
+            self.verdicts[verdict] += 1
 
 
 @dataclass(slots=True)
@@ -114,6 +118,14 @@ class CodeSeen:
     reference: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class VacuousCell:
+    """A cell that shows nothing about the feature that its case is about."""
+
+    cell: Cell
+    why: str
+
+
 @dataclass(slots=True)
 class Coverage:
     """All of it, over any number of runs."""
@@ -122,6 +134,9 @@ class Coverage:
     codes: dict[int, CodeSeen] = field(default_factory=dict)
     schemas: Counter[str] = field(default_factory=Counter)
     undescribed: Counter[str] = field(default_factory=Counter)
+    vacuous: list[VacuousCell] = field(default_factory=list)
+    controls: Counter[str] = field(default_factory=Counter)
+    """Controls of the runs' cells, by what they came to."""
 
     @property
     def without_cases(self) -> list[ClauseCoverage]:
@@ -143,8 +158,12 @@ def coverage(
     named_by: Mapping[str, Sequence[str]],
     runs: Sequence[Run],
     schemas: Described,
+    vacuity: Vacuity | None = None,
 ) -> Coverage:
-    """What these runs show of these clauses (rows as in `clauses.jsonl`)."""
+    """What these runs show of these clauses (rows as in `clauses.jsonl`).
+
+    Without `vacuity`, a pass counts whether or not the case needs the feature that it is about."""
+    judges = vacuity or Vacuity()
     found = Coverage({str(row["clause"]): _covered(row) for row in clauses})
     for one in found.clauses.values():
         one.named_by = tuple(named_by.get(one.clause, ()))
@@ -152,9 +171,13 @@ def coverage(
         if cell.suite == SCHEMAS:
             seen = cell.position.get("seen", "0")
             found.schemas[cell.case.partition("::")[2]] += int(seen) if seen.isdecimal() else 0
+        why = judges.why(cell)
+        if why is not None:
+            found.vacuous.append(VacuousCell(cell, why))
         for name in cell.clauses:
             if name in found.clauses:
-                found.clauses[name].count(cell)
+                found.clauses[name].count(cell, vacuous=why is not None)
+    found.controls.update(one.outcome.value for one in judges.standing)
     for run in runs:
         _see_frames(found, run, schemas)
     return found

@@ -1,0 +1,150 @@
+"""The work of `jetproof controls`: the cells to look at, their controls, the report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from jetproof.campaigns.controls import Controls, undeclared, uses_of
+from jetproof.cli.common import say, write_json
+from jetproof.cli.patterns import select_cases
+from jetproof.cli.playing import Interrupts, attended
+from jetproof.cli.running import Request, with_replay
+from jetproof.engine.calibrate import time_factor
+from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
+from jetproof.errors import JetproofError
+from jetproof.load.library import Library, load_library
+from jetproof.plan import PlanTarget, Selected, make_plan
+from jetproof.results import Run, read_run
+from jetproof.results.controls import ControlResult, Outcome
+from jetproof.sinks import FanOut
+from jetproof.sinks.controls_report import (
+    control_lines,
+    controls_document,
+    undeclared_lines,
+    write_controls,
+)
+from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
+from jetproof.sinks.paint import paint_for
+from jetproof.targets.resolve import resolve
+from jetproof.targets.spec import redacted
+
+_DEFAULT_TARGETS = ("latest",)
+_WRONG = (Outcome.VACUOUS, Outcome.CONTRADICTED)
+
+
+async def execute(args: argparse.Namespace) -> int:
+    """Everything from loading to the last line."""
+    library = load_library()
+    request = Request(
+        tuple(args.patterns), tuple(args.servers), tuple(args.clauses), tuple(args.specs)
+    )
+    selected = select_cases(library, request.selection)
+    if args.undeclared:
+        return _listed(args, library, selected)
+    selected = _concerned(library, selected, sent=args.sent)
+    earlier = None if args.folder is None else read_run(args.folder)
+    if earlier is not None and args.out is not None:
+        raise JetproofError(
+            "--out is for a run that is yet to be played",
+            phase="plan",
+            hint=f"controls of a run are kept in its folder, {earlier.folder}",
+        )
+    names = request.servers or (_DEFAULT_TARGETS if earlier is None else _targets(earlier))
+    targets = await resolve(names, notify=say)
+    options = RunOptions(
+        run=fresh_run_id(), time_factor=time_factor(), command=tuple(args.command_line)
+    )
+    if args.jobs is not None:
+        options = replace(options, servers_at_once=args.jobs)
+    stop = Stop()
+    interrupts = Interrupts(stop, notify=say)
+    campaign = Controls(library, options, stop, args.sent)
+    async with attended(interrupts) as owner:
+        campaign.options = options = replace(options, owner=owner)
+        if earlier is None:
+            request = replace(request, servers=tuple(target.name for target in targets))
+            place = args.out or Path(DEFAULT_PARENT) / options.run
+            earlier = await _played(library, request, selected, targets, options, stop, place)
+        cases = {item.case.id: item.case for item in selected.items}
+        await campaign.play(earlier.id, earlier.latest, cases, targets, say)
+    assert earlier is not None
+    write_controls(earlier, campaign.results)
+    code = interrupts.exit_code or _exit_code(campaign.results)
+    if args.json:
+        write_json(controls_document(earlier, campaign.results, (), code))
+    else:
+        paint = paint_for(sys.stdout)
+        for line in control_lines(campaign.results, paint, verbose=args.verbose):
+            sys.stdout.write(f"{line}\n")
+        sys.stdout.write(f"results: {earlier.folder}\n")
+    return code
+
+
+def _listed(args: argparse.Namespace, library: Library, selected: Selected) -> int:
+    found = undeclared(library, [item.case for item in selected.items])
+    code = 1 if found else 0
+    if args.json:
+        write_json(controls_document(None, (), found, code))
+    else:
+        for line in undeclared_lines(found):
+            sys.stdout.write(f"{line}\n")
+        sys.stdout.write(f"{len(found)} features that cases send and do not declare\n")
+    return code
+
+
+def _concerned(library: Library, selected: Selected, *, sent: bool) -> Selected:
+    """The items whose case is about a feature."""
+    items = tuple(item for item in selected.items if any(uses_of(library, item.case, sent=sent)))
+    if not items:
+        raise JetproofError(
+            "none of these cases declares an optional feature",
+            phase="plan",
+            hint="--undeclared lists cases that send one, --sent plays their controls",
+        )
+    return Selected(items, selected.partial or "only cases about optional features")
+
+
+def _targets(earlier: Run) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(cell.target for cell in earlier.latest if cell.client is None))
+    if any("***@" in name for name in names):
+        raise JetproofError(
+            f"{earlier.folder} does not keep passwords",
+            phase="plan",
+            hint="name the target again with --server",
+        )
+    if not names:
+        raise JetproofError(f"{earlier.folder} has no cell of a server", phase="plan")
+    return names
+
+
+async def _played(
+    library: Library,
+    request: Request,
+    selected: Selected,
+    targets: Sequence[PlanTarget],
+    options: RunOptions,
+    stop: Stop,
+    place: Path,
+) -> Run:
+    """The cases as they are: a run like any other."""
+    fan = FanOut([RunFolder.create(place, request.document())])
+    try:
+        say(f"{', '.join(redacted(target.name) for target in targets)}: the cases as they are")
+        plan = make_plan(library, selected, targets, skip=frozenset())
+        await run(plan, library, with_replay(library, selected, fan), options, stop)
+    finally:
+        fan.close()
+    if fan.failures:
+        raise fan.failures[0]
+    return read_run(place)
+
+
+def _exit_code(results: Sequence[ControlResult]) -> int:
+    declared = [one for one in results if one.declared]
+    if any(one.outcome is Outcome.NO_VERDICT for one in declared):
+        return 3
+    return 1 if any(one.outcome in _WRONG for one in declared) else 0

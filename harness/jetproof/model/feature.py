@@ -1,0 +1,239 @@
+"""Optional features of requests: what carries them on the wire, and a case without them.
+
+A feature is a field of a request, or headers of a message, that a server may not know. A case that
+is about a feature and passes without it says nothing about the feature: its *control* is the same
+case without the fields, the headers or the reply subject that carry it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from jetproof.model.case import (
+    Case,
+    ForEach,
+    Loop,
+    Outgoing,
+    Publish,
+    Repeat,
+    Request,
+    Step,
+    Together,
+)
+from jetproof.model.template import Expression, Fields, Template, Value, parse_value
+from jetproof.model.versions import Releases, Version
+
+_VARIABLE = "\0"
+"""Stands for a variable in a subject; no subject that is written has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fieldset:
+    """Fields of a JSON request, as dotted paths, and the subjects that they belong to."""
+
+    subjects: tuple[str, ...]
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A feature, and all that carries it.
+
+    `headers` show that a message uses it; `with_headers` go with them and show nothing by
+    themselves. `reply_ends` is the end of a reply subject. `servers` are the releases that know it;
+    None: all. `reference` says whether the reference layer knows it where its release does not."""
+
+    name: str
+    about: str
+    headers: tuple[str, ...] = ()
+    with_headers: tuple[str, ...] = ()
+    fields: tuple[Fieldset, ...] = ()
+    reply_ends: str | None = None
+    servers: Releases | None = None
+    reference: bool = False
+
+    def known_to(self, version: Version, *, reference: bool) -> bool:
+        """Whether a release, or the reference layer in front of it, knows the feature."""
+        if self.servers is None or (reference and self.reference):
+            return True
+        return self.servers.contains(version)
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A case without a feature: how many messages lost it, or why there is no such case."""
+
+    case: Case | None
+    messages: int = 0
+    why_not: str = ""
+
+
+def sends(case: Case, feature: Feature) -> bool:
+    """Whether some step of the case sends the feature."""
+    return any(_carries(step.message, feature) for step in _sending(case))
+
+
+def control(case: Case, feature: Feature) -> Control:
+    """The case as it is without the feature, or the reason why that cannot be made."""
+    if case.for_client:
+        return Control(None, why_not="the library under test makes the requests, not the case")
+    for step in _sending(case):
+        if unreadable := _unreadable(step.message, feature):
+            return Control(None, why_not=f"step {step.name}: {unreadable}")
+    count = 0
+
+    def stripped(message: Outgoing) -> Outgoing:
+        nonlocal count
+        if not _carries(message, feature):
+            return message
+        count += 1
+        return _without(message, feature)
+
+    steps = _mapped(case.steps, stripped)
+    if not count:
+        return Control(None, why_not="no step of the case sends it")
+    return Control(replace(case, steps=steps), count)
+
+
+def _sending(case: Case) -> Iterator[Publish | Request]:
+    for step in case.all_steps():
+        if isinstance(step, (Publish, Request)):
+            yield step
+
+
+def _mapped(steps: tuple[Step, ...], change: Callable[[Outgoing], Outgoing]) -> tuple[Step, ...]:
+    """The steps with every message that they send changed."""
+    made: list[Step] = []
+    for step in steps:
+        match step:
+            case Publish() | Request():
+                made.append(replace(step, message=change(step.message)))
+            case Repeat() | ForEach() | Loop():
+                made.append(replace(step, steps=_mapped(step.steps, change)))
+            case Together():
+                branches = {name: _mapped(each, change) for name, each in step.branches.items()}
+                made.append(replace(step, branches=branches))
+            case _:
+                made.append(step)
+    return tuple(made)
+
+
+# -- one message ------------------------------------------------------------------------------------
+
+
+def _carries(message: Outgoing, feature: Feature) -> bool:
+    if any(name in feature.headers for name, _ in message.headers or ()):
+        return True
+    if feature.reply_ends is not None and _shape(message.reply).endswith(feature.reply_ends):
+        return True
+    body = _body(message)
+    return body is not None and any(_has(body, path) for path in _paths(message, feature))
+
+
+def _without(message: Outgoing, feature: Feature) -> Outgoing:
+    if message.headers is not None:
+        gone = {*feature.headers, *feature.with_headers}
+        kept = tuple(pair for pair in message.headers if pair[0] not in gone)
+        # A block that loses its last header goes: an empty one is another message.
+        message = replace(message, headers=kept if kept or not message.headers else None)
+    end = feature.reply_ends
+    if end is not None and message.reply is not None and _shape(message.reply).endswith(end):
+        message = replace(message, reply=_cut(message.reply, end))
+    body = _body(message)
+    paths = _paths(message, feature)
+    if body is not None and any(_has(body, path) for path in paths):
+        for path in paths:
+            body = _drop(body, path.split("."))
+        message = replace(message, json=body, payload="")
+    return message
+
+
+def _unreadable(message: Outgoing, feature: Feature) -> str:
+    """Why nobody can say whether the message carries a field of the feature."""
+    fields = [path.rpartition(".")[2] for each in feature.fields for path in each.paths]
+    if message.json is not None or not fields:
+        if _shape(message.subject) == _VARIABLE and isinstance(message.json, Fields):
+            held = [name for name in fields if _has(message.json, name)]
+            if held:
+                return f"its subject is a variable, and {held[0]} has a meaning by the subject"
+        return ""
+    text = _shape(message.payload)
+    if not _paths(message, feature) or not any(f'"{name}"' in text for name in fields):
+        return ""
+    return "" if _body(message) is not None else "the request is a text that is no JSON object"
+
+
+def _paths(message: Outgoing, feature: Feature) -> list[str]:
+    """The fields of the feature that have a meaning on the message's subject."""
+    tokens = _shape(message.subject).split(".")
+    return [
+        path
+        for each in feature.fields
+        if any(_covers(subject.split("."), tokens) for subject in each.subjects)
+        for path in each.paths
+    ]
+
+
+def _covers(pattern: list[str], tokens: list[str]) -> bool:
+    """Whether a subject with wildcards covers one whose variables may hold anything."""
+    if tokens[:1] == ["$JS"] and tokens[2:3] == ["API"]:
+        tokens = ["$JS", *tokens[2:]]  # the API of a domain
+    for at, token in enumerate(pattern):
+        if token == ">":
+            return len(tokens) > at
+        if at >= len(tokens) or token not in ("*", tokens[at]):
+            return False
+    return len(tokens) == len(pattern)
+
+
+def _shape(value: Value) -> str:
+    """A text with a sign in place of each variable."""
+    if isinstance(value, Template):
+        return "".join(part if isinstance(part, str) else _VARIABLE for part in value.parts)
+    return value if isinstance(value, str) else ""
+
+
+def _cut(value: Value, end: str) -> Value:
+    """A text without its last characters, which hold no variable."""
+    if isinstance(value, Template):
+        *parts, last = value.parts
+        assert isinstance(last, str)
+        rest: tuple[str | Expression, ...] = (*parts, last[: -len(end)])
+        return Template(value.source[: -len(end)], tuple(part for part in rest if part != ""))
+    assert isinstance(value, str)
+    return value[: -len(end)]
+
+
+def _body(message: Outgoing) -> Fields | None:
+    """The JSON object that is sent, also where the case writes it as plain text."""
+    if message.json is not None or message.raw is not None or message.size is not None:
+        return message.json if isinstance(message.json, Fields) else None
+    if not isinstance(message.payload, str) or not message.payload.startswith("{"):
+        return None
+    try:
+        value = parse_value(json.loads(message.payload))
+    except ValueError:
+        return None
+    return value if isinstance(value, Fields) else None
+
+
+def _has(body: Fields, path: str) -> bool:
+    name, _, rest = path.partition(".")
+    found = [value for key, value in body.fields if key == name]
+    if not rest:
+        return bool(found)
+    return any(isinstance(value, Fields) and _has(value, rest) for value in found)
+
+
+def _drop(body: Fields, path: list[str]) -> Fields:
+    name, *rest = path
+    if not rest:
+        return Fields(tuple(pair for pair in body.fields if pair[0] != name))
+    return Fields(
+        tuple(
+            (key, _drop(value, rest) if key == name and isinstance(value, Fields) else value)
+            for key, value in body.fields
+        )
+    )

@@ -1,0 +1,123 @@
+"""The table of optional features, and how the declarations of a file and its cases come together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jetproof.load.library import Library, load_cases, load_library
+from jetproof.load.mistakes import LoadError
+from jetproof.model.case import FeatureUse
+from jetproof.model.versions import Version
+
+from .conftest import FEATURES
+
+SUITE = """\
+suite: demo/features
+about: Reads and writes
+feature: [min_last_seq, expected-last-sequence]
+given:
+  stream: {subjects: ["$stream.>"]}
+cases:
+  - case: both
+    clauses: [DEMO-001]
+    feature: {name: min_last_seq, differs: false, reason: it is reached}
+    steps:
+      - request: {subject: $stream.a, headers: {Nats-Expected-Last-Sequence: 0}}
+        reply: {json: {seq: 1}}
+      - request: {subject: $JS.API.DIRECT.GET.$stream, json: {seq: 1, min_last_seq: 1}}
+        reply: {payload: ""}
+  - case: neither
+    clauses: [DEMO-001]
+    steps:
+      - request: {subject: $stream.a}
+        reply: {json: {seq: 1}}
+"""
+
+
+def put(root: Path, text: str) -> Path:
+    (root / "fixtures" / "features.yaml").write_text(text)
+    return root
+
+
+def written(tmp_path: Path, text: str = SUITE) -> Path:
+    path = tmp_path / "features.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_a_feature_says_which_releases_know_it(library: Library) -> None:
+    feature = library.features["min_last_seq"]
+    assert feature.known_to(Version.parse("2.11.9"), reference=False)
+    assert not feature.known_to(Version.parse("2.15.1"), reference=False)
+    assert not feature.known_to(Version.parse("2.15.1"), reference=True)
+    assert library.features["expected-last-sequence"].known_to(
+        Version.parse("2.15.1"), reference=False
+    )
+
+
+def test_a_feature_may_be_known_to_no_release(root: Path) -> None:
+    table = FEATURES.replace('servers: "<2.12.0"', "servers: none\n    reference: true")
+    feature = load_library(put(root, table)).features["min_last_seq"]
+    for version in ("2.10.25", "2.12.0-preview.1", "2.15.1"):
+        assert not feature.known_to(Version.parse(version), reference=False)
+        assert feature.known_to(Version.parse(version), reference=True)
+
+
+def test_without_a_table_there_are_no_features(root: Path) -> None:
+    (root / "fixtures" / "features.yaml").unlink()
+    assert load_library(root).features == {}
+
+
+def test_a_default_of_the_file_holds_for_cases_that_send_the_feature(
+    library: Library, tmp_path: Path
+) -> None:
+    both, neither = load_cases([written(tmp_path)], library)
+    assert both.features == (
+        FeatureUse("min_last_seq", False, "it is reached"),
+        FeatureUse("expected-last-sequence"),
+    )
+    assert neither.features == ()
+
+
+def test_a_declaration_does_not_make_a_case_another_one(library: Library, tmp_path: Path) -> None:
+    with_it = load_cases([written(tmp_path)], library)
+    bare = "\n".join(line for line in SUITE.splitlines() if "feature: " not in line)
+    without = load_cases([written(tmp_path, bare)], library)
+    assert [case.hash for case in with_it] == [case.hash for case in without]
+    assert [case.features for case in without] == [(), ()]
+
+
+def test_a_case_for_clients_declares_none(library: Library, tmp_path: Path) -> None:
+    text = SUITE.replace("demo/features", "demo/client/features")
+    with pytest.raises(LoadError) as caught:
+        load_cases([written(tmp_path, text)], library)
+    assert "feature is for cases about servers" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        (
+            "    headers: [Nats-Expected-Last-Sequence]\n",
+            "",
+            2,
+            "nothing carries expected-last-sequence: write headers, fields or reply_ends",
+        ),
+        ("name: min_last_seq", "name: expected-last-sequence", 5, "duplicate feature"),
+        ('servers: "<2.12.0"', "servers: soon", 9, "is not a version range"),
+        ("name: min_last_seq", "name: Min Last", 5, "a name, such as min_last_seq"),
+        ("    about: A read waits\n", "", 5, "about"),
+        ("json: [min_last_seq]", "fields: [min_last_seq]", 8, "json"),
+    ],
+)
+def test_each_mistake_of_the_table_has_its_place(
+    root: Path, old: str, new: str, line: int, message: str
+) -> None:
+    assert old in FEATURES
+    with pytest.raises(LoadError) as error:
+        load_library(put(root, FEATURES.replace(old, new)))
+    found = [mistake for mistake in error.value.mistakes if message in mistake.message]
+    assert found, error.value
+    assert (found[0].file, found[0].line) == ("fixtures/features.yaml", line)
