@@ -42,7 +42,7 @@ def cases_of(library: Library, folder: Path, text: str) -> tuple[Case, ...]:
     return load_cases([path], library)
 
 
-def told(library: Library, folder: Path, text: str) -> list[str]:
+def mistakes_of(library: Library, folder: Path, text: str) -> list[str]:
     with pytest.raises(LoadError) as caught:
         cases_of(library, folder, text)
     return [f"{mistake.line}: {mistake.message}" for mistake in caught.value.mistakes]
@@ -70,13 +70,13 @@ def test_a_case_stands_in_the_line_of_its_row(library: Library, tmp_path: Path) 
 
 def test_a_mistake_in_a_row_is_reported_in_its_line_alone(library: Library, tmp_path: Path) -> None:
     text = TABLED.replace("size: 1}}]", "sise: 1}}]")
-    [mistake] = told(library, tmp_path, text)
+    [mistake] = mistakes_of(library, tmp_path, text)
     assert mistake.startswith("10: unknown key 'sise' in publish; did you mean size?")
 
 
 def test_a_mistake_in_a_case_after_a_table_keeps_its_line(library: Library, tmp_path: Path) -> None:
     after = "  - case: after\n    clauses: [DEMO-001]\n    steps: [{publish: {subject: $nobody}}]\n"
-    [mistake] = told(library, tmp_path, TABLED + after)
+    [mistake] = mistakes_of(library, tmp_path, TABLED + after)
     assert mistake.startswith("15: $nobody is never set")
 
 
@@ -88,6 +88,6 @@ def test_a_number_that_would_be_sent_otherwise_is_a_mistake_in_a_row_too(
         "    table:\n      - {what: one, number: 1}\n      - {what: two, number: 0x10}\n"
         "    steps: [{publish: {subject: a, headers: {N: $number}}}]\n"
     )
-    [mistake] = told(library, tmp_path, text)
+    [mistake] = mistakes_of(library, tmp_path, text)
     assert mistake.startswith("9: ")
     assert "0x10" in mistake
