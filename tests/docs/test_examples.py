@@ -233,7 +233,12 @@ def client_names(schema: dict[str, Any]) -> set[str]:
     own = property_names([*steps, given]) | {"client", "tap", "is"}
     others = {name: part for name, part in definitions.items() if part not in steps}
     others = json.loads(json.dumps(others))
-    for part, name in (("given", "client"), ("case", "tap"), ("expectation", "is")):
+    for part, name in (
+        ("given", "client"),
+        ("case", "tap"),
+        ("tabled-case", "tap"),
+        ("expectation", "is"),
+    ):
         del others[part]["properties"][name]
     return own - property_names([others, schema["properties"]])
 

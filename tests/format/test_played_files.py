@@ -30,6 +30,7 @@ from jetproof.engine.run import RunOptions, fresh_run_id, run
 from jetproof.events import CaseFinished, Event
 from jetproof.load.library import Library, load_cases, load_library
 from jetproof.load.nodes import read_yaml
+from jetproof.load.tables import expand_tables
 from jetproof.model.case import _KINDS, Expectation, Replies
 from jetproof.model.laws import LAWS
 from jetproof.model.matcher import OPERATORS, parse_matcher
@@ -69,7 +70,12 @@ def expected(path: Path) -> Mapping[str, Any]:
 
 
 def names(path: Path) -> Iterator[str]:
-    for case in read(path)["cases"]:
+    mistakes: list[Any] = []
+    document = read_yaml(path, path.name, mistakes)
+    assert document is not None
+    expanded: Any = expand_tables(document, mistakes).data
+    assert not mistakes, mistakes
+    for case in expanded["cases"]:
         yield case["case"]
 
 

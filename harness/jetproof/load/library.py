@@ -27,6 +27,7 @@ from jetproof.load.scope import Known
 from jetproof.load.servers import ServerHead, read_heads
 from jetproof.load.structure import FileSchema
 from jetproof.load.suite_file import SuiteFile
+from jetproof.load.tables import expand_tables
 from jetproof.load.wire_forms import read_forms
 from jetproof.load.wire_schemas import WireSchemas
 from jetproof.model.case import Case
@@ -108,6 +109,7 @@ def load_cases(files: Sequence[Path], base: Library) -> tuple[Case, ...]:
     for path in files:
         document = read_yaml(path, str(path), mistakes)
         if document is not None:
+            document = expand_tables(document, mistakes)
             flaws = schema.check(document, mistakes)
             suite = SuiteFile(document, flaws, base.known, mistakes, places)
             cases.extend(suite.cases(None))
@@ -227,6 +229,7 @@ class _Loading:
         for path in self._case_files():
             document = self._document(path)
             if document is not None:
+                document = expand_tables(document, self._mistakes)
                 flaws = schema.check(document, self._mistakes)
                 suite = SuiteFile(document, flaws, known, self._mistakes, places)
                 name = path.relative_to(self._suites).with_suffix("").as_posix()

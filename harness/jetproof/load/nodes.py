@@ -42,9 +42,11 @@ _FIRST_OF_A_NUMBER = frozenset("0123456789+-.")
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
+    """Where a part of a file stands, and the parts of it."""
+
     line: int
-    parts: Mapping[str | int, _Place] = field(default_factory=dict)
+    parts: Mapping[str | int, Place] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +60,11 @@ class Document:
     file: str
     data: object
     respelled: Mapping[Keys, str]
-    _root: _Place
+    root: Place
 
     def line_of(self, keys: Keys) -> int:
         """The line of a key or item, or of the nearest thing around it that exists."""
-        place = self._root
+        place = self.root
         for key in keys:
             inner = place.parts.get(key)
             if inner is None:
@@ -142,11 +144,11 @@ class _Builder:
     def _mistake(self, event: events.Event, message: str) -> None:
         self._mistakes.append(Mistake(self._file, _line(event), message))
 
-    def _node(self, event: events.Event, keys: Keys) -> tuple[object, _Place]:
+    def _node(self, event: events.Event, keys: Keys) -> tuple[object, Place]:
         if isinstance(event, events.AliasEvent):
             self._mistake(event, f"an alias (*{event.anchor}): write the value out")
             self._whole = False
-            return None, _Place(_line(event))
+            return None, Place(_line(event))
         assert isinstance(event, events.NodeEvent)
         if event.anchor is not None:
             self._mistake(event, f"an anchor (&{event.anchor}): there are none in these files")
@@ -157,8 +159,8 @@ class _Builder:
                 self._mistake(
                     event, f"a tag ({_short_tag(event.tag)}): there are none in these files"
                 )
-                return event.value, _Place(_line(event))
-            return self._scalar(event, keys), _Place(_line(event))
+                return event.value, Place(_line(event))
+            return self._scalar(event, keys), Place(_line(event))
         assert isinstance(event, events.CollectionStartEvent)
         if event.tag is not None and event.tag != "!":
             self._mistake(event, f"a tag ({_short_tag(event.tag)}): there are none in these files")
@@ -166,18 +168,18 @@ class _Builder:
             return self._sequence(event, keys)
         return self._mapping(event, keys)
 
-    def _sequence(self, start: events.Event, keys: Keys) -> tuple[object, _Place]:
+    def _sequence(self, start: events.Event, keys: Keys) -> tuple[object, Place]:
         items: list[object] = []
-        places: dict[str | int, _Place] = {}
+        places: dict[str | int, Place] = {}
         while not isinstance(event := next(self._events), events.SequenceEndEvent):
             index = len(items)
             item, places[index] = self._node(event, (*keys, index))
             items.append(item)
-        return items, _Place(_line(start), places)
+        return items, Place(_line(start), places)
 
-    def _mapping(self, start: events.Event, keys: Keys) -> tuple[object, _Place]:
+    def _mapping(self, start: events.Event, keys: Keys) -> tuple[object, Place]:
         entries: dict[str, object] = {}
-        places: dict[str | int, _Place] = {}
+        places: dict[str | int, Place] = {}
         while not isinstance(event := next(self._events), events.MappingEndEvent):
             key = self._key(event, keys)
             known = key is not None and key in entries
@@ -189,8 +191,8 @@ class _Builder:
                 self._mistake(event, f"duplicate key {key!r}: it is in line {first} already")
                 continue
             entries[key] = value
-            places[key] = _Place(_line(event), place.parts)
-        return entries, _Place(_line(start), places)
+            places[key] = Place(_line(event), place.parts)
+        return entries, Place(_line(start), places)
 
     def _key(self, event: events.Event, keys: Keys) -> str | None:
         if not isinstance(event, events.ScalarEvent):
