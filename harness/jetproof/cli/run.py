@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from jetproof.cli.common import (
     add_command,
+    add_edition,
     add_selection,
     add_servers,
     at_least_one,
@@ -24,6 +25,7 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(commands, "run", "Play cases on servers and judge what is seen.")
     add_selection(parser)
     add_servers(parser)
+    add_edition(parser)
     parser.add_argument(
         "-j",
         "--jobs",
@@ -56,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
         clauses=tuple(args.clauses),
         specs=tuple(args.specs),
         shard=args.shard,
+        edition=args.edition,
     )
     earlier = None
     if args.resume is not None:
