@@ -451,13 +451,13 @@ class _Run:
         """One cell. What only cases that are not scored brought to light makes it one that is not."""
         case, editions = f"{SUITE}::{name}", self.options.editions
         record = ours.with_(others)
-        ruling, own = self._schema_ruling(target, case, record), ours.seen > 0
-        if own and others.seen:
+        ruling, own = self._schema_ruling(target, case, record), True
+        if others.seen and ruling.verdict.nonconforming:
             alone = self._schema_ruling(target, case, ours)
             if ours.checks and alone.verdict.nonconforming:
                 ruling, record = alone, ours
             else:
-                own = not (others.checks and ruling.verdict.nonconforming)
+                own = bool(ours.seen) and not others.checks
         current = self.library.schemas.fingerprint(name) if editions else ""
         checks = tuple(record.checks.values())
         position = {"seen": str(record.seen)}

@@ -186,8 +186,8 @@ def difference(standing: Standing) -> str:
     if apart:
         parts.append(f"{' and '.join(apart)} case{'' if many == 1 else 's'} not scored")
     if gone := len(standing.removed):
-        verb = "case was" if gone == 1 else "cases were"
-        parts.append(f"{gone} of its {verb} removed from the suites")
+        verb = "was" if gone == 1 else "were"
+        parts.append(f"{gone} of its cases {verb} removed from the suites")
     return f"edition {standing.edition}: {', '.join(parts)}" if parts else ""
 
 

@@ -152,7 +152,7 @@ def coverage(
         if cell.suite == SCHEMAS:
             seen = cell.position.get("seen", "0")
             found.schemas[cell.case.partition("::")[2]] += int(seen) if seen.isdecimal() else 0
-        for name in cell.clauses:
+        for name in cell.clauses if cell.scored else ():
             if name in found.clauses:
                 found.clauses[name].count(cell)
     for run in runs:

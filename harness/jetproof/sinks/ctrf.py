@@ -137,7 +137,8 @@ def _test_extra(cell: Cell) -> Row:
         "edition": cell.edition,
     }
     extra: Row = {name: visible(value) for name, value in facts.items() if value}
-    extra["scored"] = cell.scored
+    if cell.edition:
+        extra["scored"] = cell.scored
     extra["clauses"] = [visible(clause) for clause in cell.clauses]
     if cell.position:
         extra["position"] = {visible(k): visible(v, 1000) for k, v in cell.position.items()}
