@@ -15,7 +15,8 @@ from jetproof.results import Run
 from jetproof.results.digest import would_be_red
 
 NAMED_MOST = 10
-_EDITION = re.compile(r"^edition:.*\n", re.MULTILINE)
+_EDITION = re.compile(r"^edition: *(?:\"[^\"]*\"|'[^']*'|\S+)", re.MULTILINE)
+_EDITION_LINE = re.compile(r"^edition:.*\n", re.MULTILINE)
 _CLIENT = re.compile(r"^client:.*\n", re.MULTILINE)
 
 
@@ -59,8 +60,8 @@ class Move:
         if len(self.red) > NAMED_MOST:
             yield f"  and {len(self.red) - NAMED_MOST} more"
         if self.missing:
-            verb = "case has" if self.missing == 1 else "cases have"
-            yield f"  {self.missing} of its {verb} no verdict in this run: play all of them first"
+            verb = "has" if self.missing == 1 else "have"
+            yield f"  {self.missing} of its cases {verb} no verdict in this run: play them first"
 
 
 class Scoring:
@@ -77,7 +78,8 @@ class Scoring:
 
     def move(self, before: Edition | None, after: Edition | None) -> Move:
         was, will = self.counted(before), self.counted(after)
-        more = [cell for cell in will if cell not in was]
+        before_names, after_names = ({cell.name for cell in some} for some in (was, will))
+        more = [cell for cell in will if cell.name not in before_names]
         decided = {(cell.case, cell.case_hash) for cell in self._cells if not _open(cell)}
         current = standing_of(self._library, after, for_clients=True).same if after else ()
         hashes = after.hashes if after else {}
@@ -85,7 +87,7 @@ class Scoring:
             before,
             after,
             tuple(more),
-            sum(cell not in will for cell in was),
+            sum(cell.name not in after_names for cell in was),
             tuple(would_be_red(cell for cell in more if self._claimed(cell))),
             sum((case, hashes[case]) not in decided for case in current),
         )
@@ -119,10 +121,12 @@ class Scoring:
 
 def with_edition(text: str, edition: Edition | None) -> str:
     """A ledger that names this edition, or none; everything else stays as it stands."""
-    line = f"edition: {_quoted(edition.name)}\n" if edition else ""
+    if edition is None:
+        return _EDITION_LINE.sub("", text, count=1)
+    named = f"edition: {_quoted(edition.name)}"
     if _EDITION.search(text):
-        return _EDITION.sub(line, text, count=1)
-    return _CLIENT.sub(lambda found: found[0] + line, text, count=1)
+        return _EDITION.sub(named, text, count=1)
+    return _CLIENT.sub(lambda found: f"{found[0]}{named}\n", text, count=1)
 
 
 def named_in(library: Library, ledger: ClientLedger) -> Edition | None:
