@@ -74,7 +74,7 @@ def test_other_files_have_no_place_among_editions(jetproof: Jetproof, checkout: 
         ("newest", "no edition 'newest'; there are: 2026.10, 2026.11"),
         (
             "2027.01",
-            "this Jetproof does not know the edition 2027.01: the newest edition it has is 2026.11\n  upgrade",
+            "the edition 2027.01: the newest edition it has is 2026.11\n  upgrade",
         ),
     ],
 )
