@@ -31,6 +31,7 @@ COMMANDS = (
     "doctor",
     "smoke",
     "gate",
+    "editions",
     "ledger",
     "schema",
 )
