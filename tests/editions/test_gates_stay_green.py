@@ -72,20 +72,27 @@ def test_the_document_and_the_folder_say_what_is_not_scored(
     assert document["notices"] == ["edition 2026.11: 1 new case not scored"]
 
 
-def test_a_schema_that_only_a_new_case_provokes_is_not_scored(
+def test_a_schema_that_only_a_new_case_breaks_is_not_scored(
     jetproof: Jetproof, checkout: Checkout
 ) -> None:
-    jetproof("editions", "--write", "2026.11")
-    reads = "  - case: reads\n    clauses: [DEMO-001]\n    steps: [{stream: {messages: 0}}]\n"
-    checkout.servers(STORES, reads)
     schema = checkout.root / "fixtures" / "schemas" / "wire" / "stream-info.json"
     broken = json.loads(schema.read_text())
     broken.setdefault("required", []).append("no-such-field")
     schema.write_text(json.dumps(broken))
+    jetproof("editions", "--write", "2026.11")
+    assert jetproof("run", "--out", "before").code == 0
+    reads = "  - case: reads\n    clauses: [DEMO-001]\n    steps: [{stream: {messages: 0}}]\n"
+    checkout.servers(STORES, reads)
     assert jetproof("run", "--out", "free").code == 1
     assert jetproof("run", "--edition", "2026.11", "--out", "pinned").code == 0
     [cell] = [c for c in read_run(Path("pinned")).latest if c.case == "schemas::stream-info"]
     assert (cell.verdict.value, cell.scored) == ("fail", False)
+    # What a scored case sees broken is scored, whatever others see.
+    looks = STORES.replace("stores", "looks") + "      - stream: {messages: 1}\n"
+    checkout.servers(STORES, looks)
+    jetproof("editions", "--write", "2026.12")
+    checkout.servers(STORES, looks, reads)
+    assert jetproof("run", "--edition", "2026.12", "--out", "own").code == 1
 
 
 def test_a_stricter_schema_is_not_scored(jetproof: Jetproof, checkout: Checkout) -> None:
