@@ -45,7 +45,7 @@ def read_ledger(path: Path, library: Library) -> ClientLedger:
 
 def _edition(document: Document, raw: Any, library: Library) -> Edition | None:
     """The edition that a ledger was written for. One that this Jetproof does not know is the only mistake
-    that is told: entries of a later edition may name cases that are not there yet."""
+    that is reported: entries of a later edition may name cases that are not there yet."""
     if "edition" not in raw:
         return None
     # YAML takes 2026.10 for a number, and the number for 2026.1.

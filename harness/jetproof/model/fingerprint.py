@@ -101,7 +101,7 @@ def _record(value: Any) -> dict[str, object]:
 
 @cache
 def _fields(kind: type[Any]) -> tuple[tuple[str, object], ...]:
-    """The fields that count, each with its default; one without a default is always told."""
+    """The fields that count, each with its default; one without a default always counts."""
     left_out = {
         name for base, names in _NOT_PLAYED.items() if issubclass(kind, base) for name in names
     }
