@@ -7,6 +7,7 @@ that `n/a` is decided here, with the proof in its reason.
 from __future__ import annotations
 
 import fnmatch
+import hashlib
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +20,7 @@ from jetproof.load.library import Library
 from jetproof.model.case import Case
 from jetproof.model.clause import Actor
 from jetproof.model.client import operations
+from jetproof.model.edition import Edition
 from jetproof.model.topology import TOPOLOGIES
 from jetproof.model.verdict import cell_name
 from jetproof.model.versions import Version
@@ -97,6 +99,10 @@ class Item:
     client: PlanClient | None = None
     asked: bool = False
     """Whether this very case or revision was asked for: it is played though nobody speaks its form."""
+    edition: str | None = None
+    """The edition that it is scored by, if there is one."""
+    scored: bool = True
+    """False if that edition does not list the case, or lists it as it was before it changed."""
 
     @property
     def law(self) -> str:
@@ -179,7 +185,8 @@ class Selected:
 
 def own_account(case: Case, revision: int) -> str:
     """The name of the account that belongs to one case alone, judged by one revision."""
-    return f"OWN_{case.hash}" + ("" if revision == case.revision else f"_{revision}")
+    name = hashlib.sha256(case.id.encode()).hexdigest()[:16]  # two cases may have one hash
+    return f"OWN_{name}" + ("" if revision == case.revision else f"_{revision}")
 
 
 def select(library: Library, selection: Selection, cases: Sequence[Case] | None = None) -> Selected:
@@ -200,6 +207,22 @@ def select(library: Library, selection: Selection, cases: Sequence[Case] | None 
         items = items[index - 1 :: count]
         reasons.append(f"shard {index}/{count}")
     return Selected(tuple(items), "; ".join(reasons))
+
+
+def scored_by(library: Library, items: Iterable[Item], edition: Edition | None) -> tuple[Item, ...]:
+    """The items, each scored or not by an edition. Cases of a file elsewhere are always scored: somebody
+    else keeps them, and named them."""
+    if edition is None:
+        return tuple(items)
+    ours = {case.id for case in (*library.cases, *library.client_cases)}
+    return tuple(
+        replace(
+            item,
+            edition=edition.name,
+            scored=item.case.id not in ours or edition.scores(item.case.id, item.case.hash),
+        )
+        for item in items
+    )
 
 
 def named_exactly(selected: Selected) -> Selected:
@@ -331,7 +354,8 @@ def is_claimed(library: Library, client: PlanClient, spec: str, revision: int) -
 
 
 def _group(target: PlanTarget, items: Iterable[Item], *, apart: bool) -> list[Group]:
-    shared: dict[tuple[str, str, str], list[Item]] = defaultdict(list)
+    # A new case may kill its server: what is scored has servers of its own.
+    shared: dict[tuple[str, str, str, bool], list[Item]] = defaultdict(list)
     groups: list[Group] = []
     for item in items:
         given, client = item.case.given, item.client
@@ -339,8 +363,8 @@ def _group(target: PlanTarget, items: Iterable[Item], *, apart: bool) -> list[Gr
             groups.append(Group(target, given.configuration, given.topology, (item,), True, client))
         else:
             name = client.name if client else ""
-            shared[given.configuration, given.topology, name].append(item)
-    for (configuration, topology, _), members in shared.items():
+            shared[given.configuration, given.topology, name, item.scored].append(item)
+    for (configuration, topology, _, _), members in shared.items():
         groups.append(
             Group(target, configuration, topology, tuple(members), client=members[0].client)
         )

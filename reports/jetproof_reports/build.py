@@ -97,7 +97,7 @@ def collect(tables: Mapping[str, DataFrame]) -> dict[str, pa.Table]:
 
 
 def need_every_cell(collected: Mapping[str, pa.Table], kept: Sequence[KeptRun], hint: str) -> None:
-    """The report counts the cells that this process finds in the runs: else it is not written."""
+    """The report counts the scored cells that this process finds in the runs: else it is not written."""
     import pyarrow.parquet as pq
 
     from jetproof_reports.tables.common import PLACE
@@ -107,7 +107,12 @@ def need_every_cell(collected: Mapping[str, pa.Table], kept: Sequence[KeptRun], 
         counted[row["run_id"]] += row["cells"]
     key = ["spec", "server", *PLACE]
     for run in kept:
-        cells = pq.read_table(run.folder / "cells.parquet", columns=key)
+        path = run.folder / "cells.parquet"
+        # Runs kept before there were editions lack the column: all of their cells are scored.
+        known = "scored" in pq.read_schema(path).names
+        cells = pq.read_table(
+            path, columns=key, filters=[("scored", "!=", False)] if known else None
+        )
         expected = cells.group_by(key).aggregate([]).num_rows
         if counted[run.run_id] != expected:
             raise JetproofError(

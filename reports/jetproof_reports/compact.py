@@ -139,6 +139,8 @@ def _cell(
         # Runs of older versions played a red cell once, and did not say what it proves.
         "plays": [str(play) for play in row.get("plays") or ()],
         "never_right": bool(row.get("never_right")),
+        # Runs before there were editions scored every cell.
+        "scored": bool(row.get("scored", True)),
     }
 
 

@@ -89,6 +89,8 @@ CELLS = columns("""
     upstream string
     plays array<string>
     never_right boolean
+    edition string
+    scored boolean
 """)
 
 CHECKS = columns("""
@@ -234,6 +236,8 @@ MATRIX = columns("""
     upstream string
     plays array<string>
     never_right boolean
+    edition string
+    scored boolean
 """)
 
 REGRESSIONS = columns("""

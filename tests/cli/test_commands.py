@@ -32,6 +32,7 @@ COMMANDS = (
     "doctor",
     "smoke",
     "gate",
+    "editions",
     "ledger",
     "schema",
 )

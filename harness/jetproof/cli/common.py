@@ -73,6 +73,15 @@ def add_laws(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_edition(parser: argparse.ArgumentParser, default: str = "every case is scored") -> None:
+    parser.add_argument(
+        "--edition",
+        metavar="NAME",
+        help="score the cases of this edition only, such as 2026.11; newer and changed ones are "
+        f"played and shown (default: {default})",
+    )
+
+
 def spec_revision(text: str) -> tuple[str, int | None]:
     """`adr-50` or `adr-50@10`."""
     name, at, revision = text.partition("@")

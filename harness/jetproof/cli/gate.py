@@ -6,7 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, add_selection, add_servers, at_least_one, local_path
+from jetproof.cli.common import (
+    add_command,
+    add_edition,
+    add_selection,
+    add_servers,
+    at_least_one,
+    local_path,
+)
 from jetproof.cli.report_files import add_report_files
 
 if TYPE_CHECKING:
@@ -34,6 +41,7 @@ def add_parser(commands: Commands) -> None:
         metavar="FILE",
         help="known failures of the library (default: the one that Jetproof has of it)",
     )
+    add_edition(parser, "the one that the ledger names, else every case is scored")
     add_report_files(parser)
     parser.add_argument(
         "--out",

@@ -17,10 +17,20 @@ from jetproof.cli.report_files import open_report_files
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.client_pool import AT_ONCE
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id
-from jetproof.events import CaseFinished, Event, RunStarted
+from jetproof.events import CaseFinished, Event, Notice, RunStarted
+from jetproof.load.editions import difference, find_edition, standing_of
 from jetproof.load.library import Library, load_library
+from jetproof.model.edition import Edition
 from jetproof.model.verdict import Cell, exit_code
-from jetproof.plan import PlanClient, Selected, Selection, client_items, is_claimed, make_plan
+from jetproof.plan import (
+    PlanClient,
+    Selected,
+    Selection,
+    client_items,
+    is_claimed,
+    make_plan,
+    scored_by,
+)
 from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.console import Console
 from jetproof.sinks.document import Document
@@ -40,10 +50,18 @@ async def execute(args: argparse.Namespace) -> int:
     chosen = select_cases(library, selection, for_clients=True)
     cases = [item.case for item in chosen.items if _asked_for(item.case.spec, args.specs)]
     factor = time_factor()
-    libraries = await meet(named(args.clients, args.all), args.ledger, library, factor)
+    asked = find_edition(library, args.edition)
+    libraries = [
+        _scored(library, one, args, asked)
+        for one in await meet(named(args.clients, args.all), args.ledger, library, factor)
+    ]
     witness = await meet_reference(factor)
     targets = await resolve(args.servers or _DEFAULT_TARGETS, notify=say)
-    items = [item for one in libraries for item in client_items(library, cases, one.plan)]
+    items = [
+        item
+        for one in libraries
+        for item in scored_by(library, client_items(library, cases, one.plan), one.edition)
+    ]
     plan = make_plan(library, Selected(tuple(items), chosen.partial), targets, skip=frozenset())
     run_id, stop = fresh_run_id(), Stop()
     introduced = [one.document() for one in libraries]
@@ -80,6 +98,10 @@ async def execute(args: argparse.Namespace) -> int:
     fan = FanOut([folder, document, record, *told_apart])
     for one in libraries:
         console.say(one.introduction)
+    editions = {one.edition.name: one.edition for one in libraries if one.edition}
+    for edition in editions.values():
+        if told := difference(standing_of(library, edition, for_clients=True)):
+            fan(Notice(told))
     try:
         async with pools(
             [*libraries, witness], factor, args.jobs or _at_once(len(libraries))
@@ -91,6 +113,7 @@ async def execute(args: argparse.Namespace) -> int:
                 libraries=ready,
                 witness=None if witness.client is None else witness.plan,
                 ledgers={one.plan.name: one.in_force for one in libraries},
+                editions=tuple(editions.values()),
             )
             await play(plan, library, fan, options, interrupts, console.tick)
     finally:
@@ -99,13 +122,13 @@ async def execute(args: argparse.Namespace) -> int:
         console.say(str(failure))
     code = code_now()
     if args.json:
-        told = document.build(
+        built = document.build(
             results=str(folder.folder),
             code=code,
-            more=lambda cell: {"counts": counts(cell)},
+            more=lambda cell: {"counts": counts(cell) and cell.scored},
             counts=counts,
         )
-        write_json({**told, "libraries": introduced})
+        write_json({**built, "libraries": introduced})
     return code
 
 
@@ -124,7 +147,16 @@ def _request(args: argparse.Namespace) -> dict[str, object]:
         "servers": list(args.servers),
         "clauses": list(args.clauses),
         "clients": list(args.clients),
+        "edition": args.edition,
     }
+
+
+def _scored(
+    library: Library, one: Judged, args: argparse.Namespace, asked: Edition | None
+) -> Judged:
+    """A library with the edition that it is scored by: the one asked for, or else that of its ledger."""
+    named = find_edition(library, one.ledger.edition) if args.edition is None else asked
+    return replace(one, edition=named)
 
 
 class Claimed:

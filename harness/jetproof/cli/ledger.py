@@ -27,6 +27,12 @@ def add_parser(commands: Commands) -> None:
         help="the ledger as it is (default: the one beside the adapter, if there is one)",
     )
     parser.add_argument(
+        "--edition",
+        metavar="NAME",
+        help="propose the move to this edition, such as 2026.11 or latest, and show what it makes red "
+        "(default: the ledger keeps its edition)",
+    )
+    parser.add_argument(
         "--write", action="store_true", help="write it into the file, instead of printing it"
     )
     parser.set_defaults(run=run)

@@ -19,6 +19,7 @@ from jetproof.load.library import Library
 from jetproof.load.mistakes import LoadError, Mistake
 from jetproof.model.client import OPERATIONS
 from jetproof.model.client_ledger import ClientLedger
+from jetproof.model.edition import Edition
 from jetproof.plan import PlanClient
 from jetproof.targets.clients.build import BuildFailed, Client, prepare_client
 from jetproof.targets.clients.process import Adapter, AdapterFault, Hello, Limits, start_adapter
@@ -37,6 +38,8 @@ class Judged:
     client: Client | None
     ledger: ClientLedger
     hello: Hello | None = None
+    edition: Edition | None = None
+    """What it is scored by, if not by every case."""
 
     @property
     def introduction(self) -> str:
@@ -48,9 +51,10 @@ class Judged:
         parts = ", ".join(f"{name} {version}" for name, version in self.hello.parts.items())
         claims = ", ".join(f"{spec}@{number}" for spec, number in sorted(plan.claims.items()))
         known = len(self.ledger.entries)
+        edition = f"; edition {self.edition.name}" if self.edition else ""
         return (
             f"{plan.name} ({parts or plan.library}; {self.hello.runtime}) claims "
-            f"{claims or 'no revision'}; {known} known failure{'' if known == 1 else 's'}"
+            f"{claims or 'no revision'}; {known} known failure{'' if known == 1 else 's'}{edition}"
         )
 
     def document(self) -> dict[str, object]:
@@ -66,6 +70,7 @@ class Judged:
             "claims": dict(plan.claims),
             "capabilities": sorted(hello.capabilities) if hello else [],
             "ledger": self.ledger.file or None,
+            "edition": self.edition.name if self.edition else None,
             "missing": plan.missing,
             "broken": plan.broken,
         }

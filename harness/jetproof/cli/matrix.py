@@ -6,7 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, add_selection, at_least_one, local_path, shard
+from jetproof.cli.common import (
+    add_command,
+    add_edition,
+    add_selection,
+    at_least_one,
+    local_path,
+    shard,
+)
 from jetproof.cli.report_files import add_report_files
 
 if TYPE_CHECKING:
@@ -47,6 +54,7 @@ def add_parser(commands: Commands) -> None:
         help="the most that one release may take; what it has not played by then is an error "
         f"(default: {BUDGET_SECONDS})",
     )
+    add_edition(parser)
     add_report_files(parser)
     parser.add_argument(
         "--out",

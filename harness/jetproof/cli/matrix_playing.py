@@ -207,7 +207,7 @@ class Matrix:
 
     def _tell(self, event: Event) -> None:
         if isinstance(event, CaseFinished):
-            self._verdicts[event.cell.verdict] += 1
+            self._verdicts[event.cell.verdict] += event.cell.scored
             self._slowest = max(self._slowest, event.cell.ms)
         self._emit(event)
 

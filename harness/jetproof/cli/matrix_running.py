@@ -24,11 +24,14 @@ from jetproof.cli.running import (
     played,
     resumed,
     same_suites,
+    scored_selection,
     with_replay,
 )
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, fresh_run_id
 from jetproof.errors import JetproofError
+from jetproof.events import Notice
+from jetproof.load.editions import difference, find_edition, standing_of
 from jetproof.load.library import load_library
 from jetproof.plan import Plan, make_plan, name_of
 from jetproof.results import Run
@@ -60,7 +63,9 @@ async def execute(args: argparse.Namespace) -> int:
     request, earlier = _asked(args)
     library = load_library()
     same_suites(library, earlier)
-    selected = select_cases(library, request.selection)
+    edition = find_edition(library, request.edition)
+    request = replace(request, edition=edition.name if edition else request.edition)
+    selected = scored_selection(library, select_cases(library, request.selection), edition)
     where = await _where(args.provider, request.servers, resuming=earlier is not None)
     names = await asyncio.to_thread(placed, request.servers, where.provider, say)
     targets = await resolve(names, notify=say, ahead=False)
@@ -92,7 +97,10 @@ async def execute(args: argparse.Namespace) -> int:
         time_factor=time_factor(),
         command=tuple(args.command_line),
         attempts=earlier.attempts if earlier else {},
+        editions=(edition,) if edition else (),
     )
+    if edition and (told := difference(standing_of(library, edition, for_clients=False))):
+        fan(Notice(told))
     matrix = Matrix(plans, library, emit, options, pace, stops)
     try:
         await matrix.play(interrupts, console.tick)
@@ -161,6 +169,7 @@ def _asked(args: argparse.Namespace) -> tuple[Request, Run | None]:
         clauses=tuple(args.clauses),
         specs=tuple(args.specs),
         shard=args.shard,
+        edition=args.edition,
     )
     if args.resume is None:
         return request, None

@@ -94,7 +94,7 @@ def _selection(run: Run) -> dict[str, object]:
     """What was asked for, but for the shard."""
     request = run.document.get("request")
     asked = request if isinstance(request, dict) else {}
-    return {key: asked.get(key) for key in ("patterns", "clauses", "specs", "servers")}
+    return {key: asked.get(key) for key in ("patterns", "clauses", "specs", "servers", "edition")}
 
 
 def _same_versions(shards: Sequence[Run]) -> None:

@@ -169,6 +169,7 @@ class Joined:
             ],
             "verdicts": {verdict.value: n for verdict, n in self.verdicts.items() if n},
             "cells": len(self.latest),
+            "not_scored": sum(not cell.scored for cell in self.latest),
             "wall_ms": max(walls),
             "slowest_case_ms": round(max((cell.ms for cell in self.latest), default=0.0), 3),
         }
@@ -222,7 +223,7 @@ def _head(run: str) -> bytes:
 
 def _summed(parts: Sequence[Cell]) -> Cell:
     """One cell of a schema out of those of the shards: the worst verdict, everything seen."""
-    worst = min(parts, key=lambda cell: _rank(cell.verdict))
+    worst = min(parts, key=lambda cell: (not cell.fails, _rank(cell.verdict)))
     seen = sum(int(text) for cell in parts if (text := cell.position.get("seen", "0")).isdecimal())
     unknown = sorted(
         {

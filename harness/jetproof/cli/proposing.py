@@ -18,12 +18,15 @@ from pathlib import Path
 
 import yaml
 
-from jetproof.cli.common import write_json
+from jetproof.cli.common import say, write_json
 from jetproof.cli.libraries import LEDGER
+from jetproof.cli.moving import Scoring, named_in, with_edition
 from jetproof.errors import JetproofError
 from jetproof.load.client_ledger import read_ledger
+from jetproof.load.editions import find_edition
 from jetproof.load.library import Library, load_library
 from jetproof.model.client_ledger import ClientLedger
+from jetproof.model.edition import Edition
 from jetproof.model.verdict import Cell, Check, Verdict
 from jetproof.results import Run, read_run
 from jetproof.targets.clients.spec import parse_client
@@ -66,13 +69,29 @@ def execute(args: argparse.Namespace) -> int:
             hint=f"it has: {', '.join(there) or 'no client library'}",
         )
     text = path.read_text(encoding="utf-8") if path and path.exists() else ""
-    gone = _outlived(known, cells)
-    found = list(_findings(run, cells))
+    scoring, before = Scoring(library, run, cells), named_in(library, known)
+    after = find_edition(library, args.edition) if args.edition else before
+    if not text and not args.edition:
+        after = scoring.played()
+    counted = scoring.counted(after)
+    gone = _outlived(known, counted)
+    found = list(_findings(run, counted))
     proposed = propose(text, spec.name, gone, found, library)
+    if _name(after) != known.edition:
+        proposed = with_edition(proposed, after)
+    move = scoring.move(before, after)
+    newer = None if args.edition else scoring.newer(before)
+    ahead = scoring.move(before, newer) if newer else None
+    if text and move.moves:
+        _tell(move.lines())
+    if ahead and newer:
+        _tell(ahead.lines())
+        _tell([f"  jetproof ledger ... --edition {newer.name} proposes the move"])
     if args.json:
         added = [finding.case for finding in found]
         removed = sorted({case for _, case in gone})
         document = {"schema": 1, "client": spec.name, "removed": removed, "added": added}
+        document |= {"edition": move.document(), "newer": ahead.document() if ahead else None}
         write_json({**document, "ledger": proposed})
     elif args.write:
         if path is None:
@@ -82,6 +101,15 @@ def execute(args: argparse.Namespace) -> int:
     else:
         sys.stdout.write(proposed)
     return 0
+
+
+def _tell(lines: Iterable[str]) -> None:
+    for line in lines:
+        say(line)
+
+
+def _name(edition: Edition | None) -> str | None:
+    return edition.name if edition else None
 
 
 def propose(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from jetproof.cli.common import (
     add_command,
+    add_edition,
     add_laws,
     add_selection,
     add_servers,
@@ -25,6 +26,7 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(commands, "run", "Play cases on servers and judge what is seen.")
     add_selection(parser)
     add_servers(parser)
+    add_edition(parser)
     add_laws(parser)
     parser.add_argument(
         "-j",
@@ -64,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
         specs=tuple(args.specs),
         shard=args.shard,
         per_case=args.per_case,
+        edition=args.edition,
     )
     earlier = None
     if args.resume is not None:

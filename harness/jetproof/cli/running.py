@@ -17,10 +17,12 @@ from jetproof.cli.report_files import open_report_files
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Emit, Event, RunStarted
+from jetproof.events import CaseFinished, Emit, Event, Notice, RunStarted
+from jetproof.load.editions import difference, find_edition, standing_of
 from jetproof.load.library import Library, load_library
+from jetproof.model.edition import Edition
 from jetproof.model.verdict import Cell, Check, FrameRecord, exit_code
-from jetproof.plan import PlanTarget, Selected, Selection, make_plan
+from jetproof.plan import PlanTarget, Selected, Selection, make_plan, scored_by
 from jetproof.results import Key, Run, read_run
 from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.console import Console
@@ -43,6 +45,7 @@ class Request:
     specs: tuple[tuple[str, int | None], ...] = ()
     shard: tuple[int, int] | None = None
     per_case: bool = False
+    edition: str | None = None
 
     @property
     def selection(self) -> Selection:
@@ -58,7 +61,15 @@ def resumed(folder: Path, given: Request, out: Path | None) -> tuple[Request, Ru
     stored = earlier.document.get("request")
     request = _request_of(stored if isinstance(stored, dict) else {})
     renamed = tuple(map(redacted, given.servers)) == request.servers
-    others = (given.patterns, given.clauses, given.specs, given.shard, given.per_case, out)
+    others = (
+        given.patterns,
+        given.clauses,
+        given.specs,
+        given.shard,
+        given.per_case,
+        given.edition,
+        out,
+    )
     if any(others) or (given.servers and not renamed):
         raise JetproofError(
             f"{folder} is resumed with what it was asked for then",
@@ -78,7 +89,10 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
     """Everything from loading to the last line."""
     library = load_library()
     same_suites(library, earlier)
-    selected = select_cases(library, request.selection)
+    edition = find_edition(library, request.edition)
+    # `latest` means the edition that was the newest then, however long a run takes to be finished.
+    request = replace(request, edition=edition.name if edition else request.edition)
+    selected = scored_selection(library, select_cases(library, request.selection), edition)
     targets = await resolve(request.servers or _DEFAULT_TARGETS, notify=say)
     # A resumed run goes on with the releases that it had, whatever `latest` means by now.
     request = replace(request, servers=tuple(target.name for target in targets))
@@ -101,7 +115,10 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
         command=tuple(args.command_line),
         attempts=earlier.attempts if earlier else {},
         laws=args.laws,
+        editions=(edition,) if edition else (),
     )
+    if edition and (told := difference(standing_of(library, edition, for_clients=False))):
+        fan(Notice(told))
     if args.jobs is not None:
         options = replace(options, servers_at_once=args.jobs)
     try:
@@ -192,6 +209,11 @@ class Resumed:
             sink.handle(event)
 
 
+def scored_selection(library: Library, selected: Selected, edition: Edition | None) -> Selected:
+    """The selection, each item scored or not by an edition."""
+    return replace(selected, items=scored_by(library, selected.items, edition))
+
+
 def with_replay(library: Library, selected: Selected, emit: Emit) -> Emit:
     """A case of a file elsewhere is replayed by that file: the library does not know its id."""
     names = {item.case.id: replay_name(library, item.case) for item in selected.items}
@@ -212,13 +234,13 @@ def keep_broken(earlier: Run | None, emit: Emit) -> Emit:
     broken = {
         cell.name: cell
         for cell in (earlier.latest if earlier else ())
-        if cell.suite == SCHEMA_SUITE and cell.verdict.nonconforming
+        if cell.suite == SCHEMA_SUITE and cell.fails
     }
 
     def kept(event: Event) -> None:
         if isinstance(event, CaseFinished) and (before := broken.get(event.cell.name)):
             reason = f"before the run was resumed: {before.reason}"
-            cell = replace(event.cell, verdict=before.verdict, reason=reason)
+            cell = replace(event.cell, verdict=before.verdict, reason=reason, scored=True)
             event = replace(event, cell=cell)
         emit(event)
 
@@ -282,4 +304,5 @@ def _request_of(stored: Mapping[str, object]) -> Request:
         else (),
         shard=(int(part[0]), int(part[1])) if isinstance(part, list) else None,
         per_case=stored.get("per_case") is True,
+        edition=str(stored["edition"]) if stored.get("edition") else None,
     )

@@ -57,13 +57,16 @@ def run(args: argparse.Namespace) -> int:
                 "valid": not mistakes,
                 "cases": count,
                 "clauses": clauses,
+                "editions": len(library.editions) if library else 0,
                 "mistakes": mistake_rows(mistakes),
             }
         )
     elif mistakes:
         _print(mistakes)
     else:
-        sys.stdout.write(f"valid: {plural(count, 'case')}, {plural(clauses, 'clause')}\n")
+        editions = plural(len(library.editions) if library else 0, "edition")
+        told = f"{plural(count, 'case')}, {plural(clauses, 'clause')}, {editions}"
+        sys.stdout.write(f"valid: {told}\n")
     return 2 if mistakes else 0
 
 

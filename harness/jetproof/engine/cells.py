@@ -37,5 +37,7 @@ def cell_of(
         "replay": item.replay(target),
         "law": item.law,
         "client": item.client.name if item.client else None,
+        "edition": item.edition,
+        "scored": item.scored,
     }
     return Cell(**(facts | more))  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from jetproof.engine.client_pool import ClientPool
 from jetproof.engine.confirm import SUSPECTS_MOST
 from jetproof.engine.session import Address
 from jetproof.model.client_ledger import ClientLedger
+from jetproof.model.edition import Edition
 from jetproof.plan import PlanClient
 from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import RunningTarget
@@ -51,6 +52,8 @@ class RunOptions:
     """By the name of a client library: what is known of it."""
     witness: PlanClient | None = None
     """A client that plays whatever a library fails, so that a server's fault is told from its own."""
+    editions: tuple[Edition, ...] = ()
+    """What the run is scored by; a schema's cell is scored if each of them lists the schema as it is."""
     confirm: int = SUSPECTS_MOST
     """So many red cells are played again before they are reported; 0 reports each at once."""
     laws: str = CLOSING_LAWS

@@ -28,7 +28,7 @@ from jetproof.engine.options import (
 from jetproof.engine.places import Places
 from jetproof.engine.play import Play
 from jetproof.engine.player import Outcome, play_case
-from jetproof.engine.schema_watch import SUITE, SchemaWatch
+from jetproof.engine.schema_watch import SUITE, SchemaRecord, SchemaWatch
 from jetproof.engine.session import Session
 from jetproof.engine.verdicts import Ruling, rule
 from jetproof.errors import JetproofError
@@ -109,12 +109,13 @@ class _Run:
         self.again: list[Group] = []
         self.suspects: list[Played] = []
         self.watches = {
-            target.name: SchemaWatch(
+            (target.name, scored): SchemaWatch(
                 library.schemas,
                 target.version,
                 REVISIONS if target.provider == REFERENCE else None,
             )
             for target in plan.targets
+            for scored in (True, False)
         }
         self._emit = emit
 
@@ -158,10 +159,10 @@ class _Run:
 
     def finished(self, event: CaseFinished) -> None:
         cell = event.cell
-        self.verdicts[cell.verdict] += 1
+        self.verdicts[cell.verdict] += cell.scored
         self.slowest = max(self.slowest, cell.ms)
         self._emit(event)
-        if self.options.fail_fast and (cell.fails or cell.verdict is Verdict.ERROR):
+        if self.options.fail_fast and (cell.fails or cell.undecided):
             self.stop.now(f"{cell.name} is {cell.verdict}, and --fail-fast was asked for")
 
     # -- one group ------------------------------------------------------------------------------
@@ -300,7 +301,7 @@ class _Run:
             self.library.errors,
             self.library.schemas,
         )
-        watch = self.watches[group.target.name]
+        watch = self.watches[group.target.name, item.scored]
         token = fresh_token(self.options.run)
         held = self.options.laws != NO_LAWS
         play = Play(
@@ -336,9 +337,11 @@ class _Run:
         self.emit(CaseHeld(played.item.case.id, played.group.target.name))
 
     def _counts(self, item: Item) -> bool:
-        """Whether a failure fails the run: a library is not held to a text that it does not claim."""
+        """Whether a failure fails the run: a library is not held to a text that it does not claim,
+        and nothing to a case that an edition does not score."""
         client = item.client
-        return client is None or is_claimed(self.library, client, item.case.spec, item.revision)
+        claimed = client is None or is_claimed(self.library, client, item.case.spec, item.revision)
+        return claimed and item.scored
 
     def _report(self, played: Played, plays: Sequence[Played] = (), unconfirmed: str = "") -> None:
         """The cell of a case, after one play or several."""
@@ -476,42 +479,63 @@ class _Run:
 
     def _judge_schemas(self) -> None:
         for target in self.plan.targets:
-            for name, record in sorted(self.watches[target.name].records.items()):
-                case = f"{SUITE}::{name}"
-                checks = tuple(record.checks.values())
-                covering = [
-                    entry
-                    for entry in self.library.deviations
-                    if entry.covers(case, target.version, "any", target.provider)
-                ]
-                ruling = rule((), checks, covering)
-                position = {"seen": str(record.seen)}
-                if record.unknown:
-                    position["unknown-fields"] = ", ".join(sorted(record.unknown))
-                cell = Cell(
-                    case=case,
-                    suite=SUITE,
-                    spec=SUITE,
-                    spec_revision=0,
-                    server=str(target.version),
-                    provider=target.provider,
-                    topology="any",
-                    configuration="any",
-                    verdict=ruling.verdict,
-                    clauses=(),
-                    reason=ruling.reason,
-                    deviation=ruling.entry.id if ruling.entry else None,
-                    kind=ruling.entry.kind.value if ruling.entry else None,
-                    severity=ruling.entry.severity.value if ruling.entry else None,
-                    upstream=ruling.entry.upstream if ruling.entry else None,
-                    never_right=ruling.verdict.nonconforming,
-                    position=position,
-                    target=target.name,
-                    started_at=now(),
-                    replay=f"jetproof run --server {shlex.quote(target.name)}",
-                )
-                attempt = self.options.attempts.get(cell.name, 0) + 1
-                self.finished(CaseFinished(replace(cell, attempt=attempt), checks))
+            ours, others = self.watches[target.name, True], self.watches[target.name, False]
+            for name in sorted({*ours.records, *others.records}):
+                self._judge_schema(target, name, ours.record(name), others.record(name))
+
+    def _judge_schema(
+        self, target: PlanTarget, name: str, ours: SchemaRecord, others: SchemaRecord
+    ) -> None:
+        """One cell. What only cases that are not scored brought to light makes it one that is not."""
+        case, editions = f"{SUITE}::{name}", self.options.editions
+        record = ours.with_(others)
+        ruling, own = self._schema_ruling(target, case, record), True
+        if others.seen and ruling.verdict.nonconforming:
+            alone = self._schema_ruling(target, case, ours)
+            if ours.checks and alone.verdict.nonconforming:
+                ruling, record = alone, ours
+            else:
+                own = bool(ours.seen) and not others.checks
+        current = self.library.schemas.fingerprint(name) if editions else ""
+        checks = tuple(record.checks.values())
+        position = {"seen": str(record.seen)}
+        if record.unknown:
+            position["unknown-fields"] = ", ".join(sorted(record.unknown))
+        cell = Cell(
+            case=case,
+            suite=SUITE,
+            spec=SUITE,
+            spec_revision=0,
+            server=str(target.version),
+            provider=target.provider,
+            topology="any",
+            configuration="any",
+            verdict=ruling.verdict,
+            clauses=(),
+            reason=ruling.reason,
+            deviation=ruling.entry.id if ruling.entry else None,
+            kind=ruling.entry.kind.value if ruling.entry else None,
+            severity=ruling.entry.severity.value if ruling.entry else None,
+            upstream=ruling.entry.upstream if ruling.entry else None,
+            never_right=ruling.verdict.nonconforming,
+            position=position,
+            case_hash=current,
+            target=target.name,
+            started_at=now(),
+            replay=f"jetproof run --server {shlex.quote(target.name)}",
+            edition=", ".join(edition.name for edition in editions) or None,
+            scored=own and all(edition.scores(case, current) for edition in editions),
+        )
+        attempt = self.options.attempts.get(cell.name, 0) + 1
+        self.finished(CaseFinished(replace(cell, attempt=attempt), checks))
+
+    def _schema_ruling(self, target: PlanTarget, case: str, record: SchemaRecord) -> Ruling:
+        covering = [
+            entry
+            for entry in self.library.deviations
+            if entry.covers(case, target.version, "any", target.provider)
+        ]
+        return rule((), tuple(record.checks.values()), covering)
 
     def _started(self) -> RunStarted:
         clauses = [

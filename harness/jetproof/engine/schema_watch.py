@@ -28,6 +28,15 @@ class SchemaRecord:
     unknown: set[str] = field(default_factory=set)
     checks: dict[tuple[str, str], Check] = field(default_factory=dict)
 
+    def with_(self, other: SchemaRecord) -> SchemaRecord:
+        """What both have seen."""
+        return SchemaRecord(
+            self.seen + other.seen,
+            self.invalid + other.invalid,
+            self.unknown | other.unknown,
+            {**other.checks, **self.checks},
+        )
+
 
 class SchemaWatch:
     """Collects for one target, over all its groups."""
@@ -41,6 +50,10 @@ class SchemaWatch:
         self._speaks = speaks or {}
         self.records: dict[str, SchemaRecord] = {}
         self._revisions: dict[str, int | None] = {}
+
+    def record(self, name: str) -> SchemaRecord:
+        """What was seen of a schema, if anything was."""
+        return self.records.get(name) or SchemaRecord()
 
     def see(self, case: str, subject: str, asked: str | None, payload: bytes) -> None:
         """One message off the wire; `asked` is the subject of the request it answers."""

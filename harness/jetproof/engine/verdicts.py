@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jetproof.engine.documents import cut
-from jetproof.model.clause import Clause, Level
+from jetproof.model.clause import Clause, Stakes, stakes
 from jetproof.model.ledger import Deviation, explain_together
 from jetproof.model.verdict import Check, Verdict
 
@@ -65,14 +65,10 @@ def plain(actual: object) -> str:
 
 
 def _plain_verdict(clauses: Sequence[Clause], failed: Sequence[Check]) -> Verdict:
-    """A schema's own cell has no clauses: then everything decides. So does a broken promise."""
+    """A broken promise decides whatever the case is about."""
     if any(check.clause is not None for check in failed):
         return Verdict.FAIL
-    deciding = [clause for clause in clauses if clause.decides]
-    if clauses and not deciding:
+    decided = stakes(clauses)
+    if decided is Stakes.POSITION:
         return Verdict.POSITION
-    if not failed:
-        return Verdict.PASS
-    if clauses and all(clause.level is Level.SHOULD for clause in deciding):
-        return Verdict.WARN
-    return Verdict.FAIL
+    return Verdict(decided.value) if failed else Verdict.PASS

@@ -14,6 +14,7 @@ from jetproof.load.mistakes import Mistake, choices, nearest
 from jetproof.load.nodes import Document, Keys
 from jetproof.load.structure import FileSchema
 from jetproof.model.case import Case
+from jetproof.model.edition import Edition
 from jetproof.model.ledger import Deviation, Kind, KnownMismatch, Severity
 from jetproof.model.matcher import Matcher, parse_matcher
 from jetproof.model.versions import Releases, VersionError
@@ -61,7 +62,13 @@ class EntryReader:
         mistakes: list[Mistake],
         schemas: Collection[str] = (),
         forms: Collection[WireForm] = (),
+        renamed: Mapping[str, str] | None = None,
+        edition: Edition | None = None,
     ) -> None:
+        """`edition` is the one that the ledger was written for: a case that it lists may be gone or have
+        changed since, and is then no mistake."""
+        self._renamed = renamed or {}
+        self._edition = edition
         self._document = document
         self._cases = cases
         self._mistakes = mistakes
@@ -88,7 +95,7 @@ class EntryReader:
         for case, mismatches in raw["cases"].items():
             yield Deviation(
                 id=raw["id"],
-                case=case,
+                case=self._renamed.get(case, case),
                 servers=servers,
                 text=raw["text"],
                 does=raw["does"],
@@ -129,7 +136,11 @@ class EntryReader:
             return
         if self._cases is None:
             return
+        name = self._renamed.get(name, name)
         case = self._cases.get(name)
+        listed = self._edition.hashes.get(name) if self._edition else None
+        if listed is not None and listed != (case.hash if case else None):
+            return  # it is not scored: what the entry says of it decides nothing
         if case is None:
             self.report(place, f"no case {name}{nearest(name, self._cases)}")
             return

@@ -7,7 +7,7 @@ case files from elsewhere against a library that is already there.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from jetproof.data import data_root
 from jetproof.errors import JetproofError
 from jetproof.load.catalogue import check_catalogues, read_catalogue
 from jetproof.load.deviations import read_deviations
+from jetproof.load.editions import FOLDER, RENAMED, SUFFIX, read_edition, read_renamed
 from jetproof.load.error_cases import check_error_cases
 from jetproof.load.errortable import ErrorTable
 from jetproof.load.features import read_features
@@ -32,6 +33,7 @@ from jetproof.load.wire_forms import read_forms
 from jetproof.load.wire_schemas import WireSchemas
 from jetproof.model.case import Case
 from jetproof.model.clause import Clause, Spec
+from jetproof.model.edition import Edition, in_order
 from jetproof.model.feature import Feature
 from jetproof.model.ledger import Deviation
 from jetproof.model.mutant import Mutant
@@ -63,6 +65,10 @@ class Library:
     suite_hash: str
     forms: tuple[WireForm, ...] = ()
     features: Mapping[str, Feature] = field(default_factory=dict)
+    editions: Mapping[str, Edition] = field(default_factory=dict)
+    """By name, the oldest first."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Today's name of a case by each that it had."""
 
     def clause(self, name: str) -> Clause:
         """A clause by its id; the error says that there is none."""
@@ -149,6 +155,8 @@ class _Loading:
         if by_id is not None:
             check_error_cases(errors, by_id, specs, self._mistakes)
         mutants = self._mutants(known)
+        renamed = self._renamed({case.id for case in cases} if whole else None)
+        editions = self._editions(renamed)
         if self._mistakes:
             raise LoadError(self._mistakes)
         return Library(
@@ -164,6 +172,8 @@ class _Loading:
             suite_hash=self._hash(fixtures),
             forms=forms,
             features=features,
+            editions=editions,
+            renamed=renamed,
         )
 
     def _specs(self) -> dict[str, Spec]:
@@ -202,7 +212,8 @@ class _Loading:
 
     def _folders(self) -> list[tuple[Path, Mapping[str, Any]]]:
         """The folders of specifications, in the order in which reports show them, with their entries."""
-        folders = {path.name: path for path in sorted(self._suites.iterdir()) if path.is_dir()}
+        inside = [path for path in sorted(self._suites.iterdir()) if path.is_dir()]
+        folders = {path.name: path for path in inside if path.name != FOLDER}
         document = self._document(self._suites / SPECS) if (self._suites / SPECS).exists() else None
         if document is None or _schema(self._root, "specs-file").check(document, self._mistakes):
             return [(folder, {}) for folder in folders.values()]
@@ -239,6 +250,8 @@ class _Loading:
 
     def _case_files(self) -> Iterator[Path]:
         for path in sorted(self._suites.glob("*/**/*")):
+            if path.relative_to(self._suites).parts[0] == FOLDER:
+                continue
             if path.suffix == ".yml":
                 self._mistakes.append(Mistake(self._name(path), 1, "call it .yaml"))
             elif path.suffix == ".yaml" and path.relative_to(self._suites).parts[1:] != (
@@ -255,6 +268,25 @@ class _Loading:
             return ()
         schema = _schema(self._root, "deviations-file")
         return read_deviations(document, schema, cases, known.schemas, self._mistakes, forms)
+
+    def _renamed(self, cases: Collection[str] | None) -> dict[str, str]:
+        path = self._suites / RENAMED
+        document = read_yaml(path, self._name(path), self._mistakes) if path.exists() else None
+        if document is None:
+            return {}
+        return read_renamed(document, _schema(self._root, "renamed-file"), cases, self._mistakes)
+
+    def _editions(self, renamed: Mapping[str, str]) -> dict[str, Edition]:
+        """Every edition. None of them changes a verdict, so that none is in the suites' hash."""
+        found: dict[str, Edition] = {}
+        for path in sorted((self._suites / FOLDER).glob("*")):
+            file = self._name(path)
+            if path.suffix != SUFFIX:
+                what = f"an edition is a file such as 2026.11{SUFFIX}"
+                self._mistakes.append(Mistake(file, 1, what))
+            elif edition := read_edition(path, file, renamed, self._mistakes):
+                found[edition.name] = edition
+        return {name: found[name] for name in in_order(found)}
 
     def _mutants(self, known: Known) -> tuple[Mutant, ...]:
         schema = _schema(self._root, "mutants-file")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +17,7 @@ from jetproof.model import case as model
 from jetproof.model.case import Case, ConnectionGiven, Given, is_client_suite
 from jetproof.model.clause import Actor, Clause
 from jetproof.model.client import Looked
+from jetproof.model.fingerprint import fingerprint
 from jetproof.model.template import Value
 
 BUDGET = 15.0
@@ -119,18 +118,12 @@ class SuiteFile:
             return
         scope.finish()
         budget = seconds(raw["budget"]) if "budget" in raw else BUDGET
-        hashed = {
-            "given": merged.raw,
-            "steps": raw["steps"],
-            "clauses": clauses,
-            "revision": revision,
-            **({"tap": raw["tap"]} if "tap" in raw else {}),
-        }
+        spec = self.suite.split("/")[0]
         case = Case(
             id=case_id,
             suite=self.suite,
             name=name,
-            spec=self.suite.split("/")[0],
+            spec=spec,
             revision=revision,
             about=str(raw.get("about", "")),
             clauses=clauses,
@@ -139,7 +132,7 @@ class SuiteFile:
             budget=budget,
             file=self._document.file,
             line=self._document.line_of(keys),
-            hash=_hash(hashed),
+            hash=fingerprint(given, read, self._tested(clauses), spec, revision),
         )
         case = replace(case, features=self._uses.of(case, keys, raw.get("feature")))
         self._check_budget(keys, case)
@@ -159,6 +152,10 @@ class SuiteFile:
             if clause is not None:
                 self._check_clause(place, clause, revision)
         return tuple(found)
+
+    def _tested(self, names: Sequence[str]) -> list[Clause]:
+        """The clauses that there are; one that is not is a mistake already."""
+        return [self._known.clauses[name] for name in names if name in self._known.clauses]
 
     def _check_clause(self, keys: Keys, clause: Clause, revision: int) -> None:
         for_client = is_client_suite(self.suite)
@@ -321,12 +318,6 @@ def _stated_silence(step: model.Step) -> float:
             return sum(map(_stated_silence, step.steps))
         case _:
             return 0.0
-
-
-def _hash(document: object) -> str:
-    """Of what is played: the order of keys counts, since headers are sent in that order."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _within(keys: Keys, outer: Keys) -> bool:

@@ -25,6 +25,7 @@ from jetproof.errors import JetproofError
 from jetproof.load.mistakes import LoadError, Mistake, choices
 from jetproof.load.nodes import read_yaml
 from jetproof.load.shapes import Shape, shape_of
+from jetproof.model.fingerprint import schema_fingerprint
 from jetproof.model.versions import Version
 
 if TYPE_CHECKING:
@@ -176,6 +177,11 @@ class WireSchemas:
     def document(self, name: str, revision: int | None = None) -> Mapping[str, Any]:
         """Return the schema itself, complete with the parts that it shares with others."""
         return self._variant(name, revision).document
+
+    def fingerprint(self, name: str) -> str:
+        """The hash of all that a message can break: two schemas with one hash judge alike."""
+        forms = {f"{one.spec}@{one.revision}": one.document for one in self._of(name)}
+        return schema_fingerprint(forms)
 
     def validate(self, name: str, document: object, revision: int | None = None) -> list[Violation]:
         """Return every departure from the schema in the form of that revision, or an empty list."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Self
@@ -122,3 +122,21 @@ class Spec:
         """Whether a text with this heading may be a text of this specification."""
         known = {" ".join(name.split()).casefold() for name in (self.title, *self.titles)}
         return " ".join(title.split()).casefold() in known
+
+
+class Stakes(StrEnum):
+    """What a mismatch comes to in a case of some clauses."""
+
+    FAIL = "fail"
+    WARN = "warn"
+    POSITION = "position"
+
+
+def stakes(clauses: Sequence[Clause]) -> Stakes:
+    """The strongest clause decides. A schema's own cell has no clauses: then everything is a failure."""
+    deciding = [clause for clause in clauses if clause.decides]
+    if clauses and not deciding:
+        return Stakes.POSITION
+    if clauses and all(clause.level is Level.SHOULD for clause in deciding):
+        return Stakes.WARN
+    return Stakes.FAIL

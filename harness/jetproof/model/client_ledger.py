@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from jetproof.model.ledger import Deviation
@@ -36,11 +36,13 @@ class ClientLedger:
     library: str = ""
     entries: tuple[ClientDeviation, ...] = ()
     file: str = ""
+    edition: str | None = None
+    """The edition that it was written for, if it says so."""
 
     def on(self, today: date) -> ClientLedger:
         """The ledger without what has expired."""
         kept = tuple(entry for entry in self.entries if not _expired(entry, today))
-        return ClientLedger(self.library, kept, self.file)
+        return replace(self, entries=kept)
 
     def expired(self, today: date) -> tuple[ClientDeviation, ...]:
         return tuple(entry for entry in self.entries if _expired(entry, today))

@@ -105,11 +105,21 @@ class Cell:
     server_log: tuple[str, ...] = ()
     law: str = ""
     """The revision that was asked for (adr-50@10), if it is not the one that the case is about."""
+    edition: str | None = None
+    """The edition that the run was scored by, if it was scored by one."""
+    scored: bool = True
+    """False if that edition does not list the case as it is: then its verdict is shown, and no more."""
 
     @property
     def fails(self) -> bool:
         """Whether it makes a run fail (exit code 1)."""
-        return self.verdict.nonconforming or (self.verdict is Verdict.UNSTABLE and self.never_right)
+        red = self.verdict.nonconforming or (self.verdict is Verdict.UNSTABLE and self.never_right)
+        return red and self.scored
+
+    @property
+    def undecided(self) -> bool:
+        """Whether a run has no verdict because of it (exit code 3)."""
+        return self.verdict is Verdict.ERROR and self.scored
 
     @property
     def name(self) -> str:
@@ -123,7 +133,7 @@ def exit_code(cells: Iterable[Cell]) -> int:
     """0 conforms, 1 does not, 3 no verdict for some cell (3 wins over 1)."""
     code = 0
     for cell in cells:
-        if cell.verdict is Verdict.ERROR:
+        if cell.undecided:
             return 3
         code = 1 if cell.fails else code
     return code

@@ -15,6 +15,7 @@ _NEED_THE_FLAG = {
     "jetproof_servers": "--jetproof-server",
     "jetproof_clauses": "--jetproof-clause",
     "jetproof_out": "--jetproof-out",
+    "jetproof_edition": "--jetproof-edition",
 }
 
 
@@ -46,6 +47,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="ID",
         dest="jetproof_clauses",
         help="only cases that test this clause (a glob is fine; may be repeated)",
+    )
+    group.addoption(
+        "--jetproof-edition",
+        metavar="NAME",
+        dest="jetproof_edition",
+        help="score the cases of this edition only, such as 2026.11; newer and changed ones are played "
+        "and skipped with their verdict (default: every case is scored)",
     )
     group.addoption(
         "--jetproof-out",

@@ -22,11 +22,13 @@ from jetproof.engine.calibrate import time_factor
 from jetproof.engine.confirm import SUSPECTS_MOST
 from jetproof.engine.run import RunOptions, fresh_run_id
 from jetproof.errors import JetproofError
+from jetproof.load.editions import difference, find_edition, standing_of
 from jetproof.load.library import Library, load_library
 from jetproof.load.mistakes import LoadError
 from jetproof.model.clause import Clause
+from jetproof.model.edition import Edition
 from jetproof.model.verdict import Verdict
-from jetproof.plan import Item, Plan, Selected, Selection, make_plan, select
+from jetproof.plan import Item, Plan, Selected, Selection, make_plan, scored_by, select
 from jetproof.pytest_plugin.items import (
     OWN_EXCEPTIONS,
     CaseFile,
@@ -44,7 +46,7 @@ from jetproof.sinks.files import RunFolder
 from jetproof.sinks.first_screen import first_screen
 from jetproof.sinks.paint import Paint
 from jetproof.sinks.record import LAST_FRAMES, Outcome
-from jetproof.sinks.summary import verdict_table
+from jetproof.sinks.summary import NAMED_MOST, not_scored_lines, verdict_table
 from jetproof.sinks.text import visible, visible_lines
 from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
@@ -63,6 +65,7 @@ class Front:
         self._config = config
         self._everything = config.args_source is not pytest.Config.ArgsSource.ARGS
         self._library: Library
+        self._edition: Edition | None = None
         self._columns: tuple[Column, ...] = ()
         self._shelf: Shelf
         self._outcomes: list[Outcome] = []
@@ -76,6 +79,7 @@ class Front:
         config = self._config
         try:
             self._library = load_library()
+            self._edition = find_edition(self._library, config.getoption("jetproof_edition"))
             wanted = config.getoption("jetproof_servers") or _DEFAULT_TARGETS
             self._columns = tuple(map(Column.of, asyncio.run(resolve(wanted, notify=self._notify))))
             if self._everything:
@@ -96,7 +100,8 @@ class Front:
             f"{column.label} ({column.target.provider})" for column in self._columns
         )
         suites = " every suite" if self._everything else ""
-        return f"jetproof:{suites} on {visible(targets)}"
+        edition = f", scored by edition {self._edition.name}" if self._edition else ""
+        return f"jetproof:{suites} on {visible(targets)}{edition}"
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> CaseFile | None:
         named = parent.session.isinitpath(file_path)
@@ -163,6 +168,7 @@ class Front:
                 command=("pytest", *map(redacted, config.invocation_params.args)),
                 # Who stops at a failure wants to see it at once.
                 confirm=0 if config.getoption("maxfail") else SUSPECTS_MOST,
+                editions=(self._edition,) if self._edition else (),
             )
             sinks = []
             if (folder := config.getoption("jetproof_out")) is not None:
@@ -193,7 +199,8 @@ class Front:
                 for item in cases
                 if item.column is column
             }
-            selected = Selected(tuple(items.values()), partial)
+            scored = scored_by(self._library, items.values(), self._edition)
+            selected = Selected(scored, partial)
             plans.append(make_plan(self._library, selected, [column.target], skip=frozenset()))
         groups = [group for plan in plans for group in plan.groups]
         groups.sort(key=lambda group: -max(item.case.budget for item in group.items))
@@ -230,6 +237,7 @@ class Front:
             "clauses": [],
             "specs": [],
             "shard": None,
+            "edition": self._edition.name if self._edition else None,
         }
 
     def _finished(self, player: Player, cases: Sequence[CaseItem]) -> Iterable[CaseItem]:
@@ -268,12 +276,12 @@ class Front:
         if not isinstance(item, CaseItem) or item.outcome is None or report.when == "teardown":
             return report
         cell = item.outcome.cell
-        if (report.when == "setup") == (cell.verdict is Verdict.ERROR):
+        if (report.when == "setup") == cell.undecided:
             # What took time was playing it, and that is over.
             report.duration = cell.ms / 1000
             report.start = report.stop - report.duration
         if call.excinfo is not None and isinstance(call.excinfo.value, OWN_EXCEPTIONS):
-            if cell.verdict is Verdict.NOT_APPLICABLE:
+            if cell.verdict is Verdict.NOT_APPLICABLE or not cell.scored:
                 report.longrepr = (str(item.path), item.case.line, f"Skipped: {reason_of(cell)}")
             else:
                 whole = self._config.get_verbosity() > 1
@@ -295,7 +303,7 @@ class Front:
         return [
             outcome
             for outcome in self._outcomes
-            if outcome.cell.suite == "schemas" and outcome.cell.verdict.nonconforming
+            if outcome.cell.suite == "schemas" and outcome.cell.fails
         ]
 
     @pytest.hookimpl(tryfirst=True)
@@ -319,6 +327,10 @@ class Front:
         if self._outcomes and verbosity >= 0:
             cells = [outcome.cell for outcome in self._outcomes]
             lines += first_screen(digest(cells), digests(cells), paint, verbose=verbosity > 0)
+            lines += not_scored_lines(cells, paint, None if verbosity > 0 else NAMED_MOST)
+            if self._edition:
+                there = standing_of(self._library, self._edition, for_clients=False)
+                lines += filter(None, [difference(there)])
         if self._player is not None:
             lines += [visible(text) for text in self._player.notices]
             lines += [visible_lines(str(error)) for error in self._player.failures]

@@ -21,6 +21,7 @@ from jetproof.pytest_plugin import JetproofWarning
 from jetproof.sinks.evidence import explain
 from jetproof.sinks.paint import Paint
 from jetproof.sinks.record import Outcome
+from jetproof.sinks.report_file import short_reason
 from jetproof.sinks.text import visible
 from jetproof.targets.spec import redacted
 
@@ -111,6 +112,8 @@ class CaseItem(pytest.Item):
             ("spec_revision", cell.spec_revision),
             ("clauses", " ".join(cell.clauses)),
         ]
+        if cell.edition:
+            self.user_properties += [("edition", cell.edition), ("scored", cell.scored)]
         if cell.deviation:
             facts = ("deviation", "kind", "severity", "upstream")
             self.user_properties += [
@@ -143,11 +146,13 @@ class CaseItem(pytest.Item):
         self.end(Outcome(cell))
 
     def setup(self) -> None:
-        if self.cell.verdict is Verdict.ERROR:
+        if self.cell.undecided:
             raise NoVerdict(reason_of(self.cell))
 
     def runtest(self) -> None:
         reason = reason_of(self.cell)
+        if not self.cell.scored:
+            pytest.skip(reason)
         match self.cell.verdict:
             case Verdict.NOT_APPLICABLE:
                 pytest.skip(reason)
@@ -168,7 +173,9 @@ class CaseItem(pytest.Item):
 
 def reason_of(cell: Cell) -> str:
     """Why a cell has its verdict, in one line that cannot act on a terminal."""
-    return visible(cell.reason, _REASON_CHARACTERS) or cell.verdict.value
+    if cell.scored:
+        return visible(cell.reason, _REASON_CHARACTERS) or cell.verdict.value
+    return visible(short_reason(cell), _REASON_CHARACTERS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,7 +174,7 @@ def coverage(
         why = judges.why(cell)
         if why is not None:
             found.vacuous.append(VacuousCell(cell, why))
-        for name in cell.clauses:
+        for name in cell.clauses if cell.scored else ():
             if name in found.clauses:
                 found.clauses[name].count(cell, vacuous=why is not None)
     found.controls.update(one.outcome.value for one in judges.standing)

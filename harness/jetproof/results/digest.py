@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jetproof.model.ledger import REFERENCE, Kind, Severity
 from jetproof.model.verdict import Cell, Verdict, exit_code
@@ -17,6 +17,11 @@ from jetproof.model.versions import Version, VersionError
 SEVERITIES = tuple(severity.value for severity in Severity)
 KINDS = tuple(kind.value for kind in Kind)
 HEADLINE_CHARACTERS = 160
+RED_FIRST = (
+    Verdict.ERROR, Verdict.FAIL, Verdict.STALE, Verdict.UNSTABLE, Verdict.WARN, Verdict.KNOWN,
+    Verdict.POSITION, Verdict.PASS, Verdict.NOT_APPLICABLE,
+)  # fmt: skip
+"""Verdicts, those that matter most first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,8 @@ class Digest:
     """Every release that was played, the oldest first."""
     reference: bool = False
     """Only the reference layer was played, which is nobody's conformance."""
+    not_scored: tuple[Cell, ...] = ()
+    """What the run's edition does not score. Nothing else here is about these cells."""
 
     @property
     def code(self) -> int:
@@ -94,6 +101,7 @@ class Digest:
             "errors": [cell.name for cell in self.errors],
             "groups": [group.document() for group in self.groups],
             "positions": self.counts[Verdict.POSITION],
+            "not_scored": not_scored_document(self.not_scored),
         }
 
     def _news(self) -> Iterator[str]:
@@ -111,7 +119,7 @@ class Digest:
 
     def _quiet(self) -> str:
         if not sum(self.counts.values()):
-            return "nothing was played"
+            return "nothing was scored" if self.not_scored else "nothing was played"
         if self.reference and self.conforms:
             return "the reference layer does as the text says"
         return "conforms" if self.conforms else "nothing new"
@@ -134,9 +142,10 @@ class Digest:
 
 def digest(cells: Iterable[Cell], subject: str = "") -> Digest:
     """The digest of some cells; `subject` is what they are about, by default their targets."""
-    rows = list(cells)
+    every = list(cells)
+    rows = [cell for cell in every if cell.scored]
     return Digest(
-        subject=subject or ", ".join(dict.fromkeys(subject_of(cell) for cell in rows)) or "nothing",
+        subject=subject or ", ".join(dict.fromkeys(map(subject_of, every))) or "nothing",
         new=_with(rows, Verdict.FAIL, Verdict.STALE),
         unstable=_with(rows, Verdict.UNSTABLE),
         errors=_with(rows, Verdict.ERROR),
@@ -144,6 +153,7 @@ def digest(cells: Iterable[Cell], subject: str = "") -> Digest:
         counts=Counter(cell.verdict for cell in rows),
         servers=releases(cell.server for cell in rows),
         reference=bool(rows) and all(cell.provider == REFERENCE for cell in rows),
+        not_scored=tuple(cell for cell in every if not cell.scored),
     )
 
 
@@ -168,6 +178,32 @@ def digest_document(cells: Sequence[Cell]) -> dict[str, object]:
         for one in digests(cells)
     ]
     return {**digest(cells).document(), "targets": lines}
+
+
+def not_scored_line(cells: Sequence[Cell]) -> str:
+    """How many cells an edition does not score, and their verdicts; empty if it scores all of them."""
+    if not cells:
+        return ""
+    editions = ", ".join(dict.fromkeys(cell.edition or "" for cell in cells))
+    counts = Counter(cell.verdict for cell in cells)
+    words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in RED_FIRST if counts[verdict])
+    return f"{_many(len(cells), 'cell')} not scored by edition {editions}: {words}"
+
+
+def not_scored_document(cells: Sequence[Cell]) -> dict[str, object]:
+    """The same for machines; `red` names the cells that would fail a run, or leave it without a verdict."""
+    counts = Counter(cell.verdict for cell in cells)
+    return {
+        "cells": len(cells),
+        "verdicts": {verdict.value: counts[verdict] for verdict in RED_FIRST if counts[verdict]},
+        "red": [cell.name for cell in would_be_red(cells)],
+    }
+
+
+def would_be_red(cells: Iterable[Cell]) -> list[Cell]:
+    """The cells that would fail a run that scores them, or leave it without a verdict."""
+    scored = ((cell, replace(cell, scored=True)) for cell in cells)
+    return [cell for cell, one in scored if one.fails or one.undecided]
 
 
 def subject_of(cell: Cell) -> str:

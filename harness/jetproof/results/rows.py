@@ -63,6 +63,8 @@ def cell_row(run: str, cell: Cell) -> Row:
         "plays": list(cell.plays),
         "never_right": cell.never_right,
         "case_hash": cell.case_hash,
+        "edition": cell.edition,
+        "scored": cell.scored,
         "replay": cell.replay,
         "server_log": [_text(line) for line in cell.server_log],
     }
@@ -155,7 +157,7 @@ def value_text(value: object) -> str:
 _CELL_FIELDS = (
     "case", "suite", "spec", "spec_revision", "server", "provider", "topology", "configuration",
     "client", "attempt", "ms", "started_at", "reason", "position", "deviation", "kind",
-    "severity", "upstream", "never_right", "case_hash", "target", "replay",
+    "severity", "upstream", "never_right", "case_hash", "target", "replay", "edition", "scored",
 )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from jetproof.events import (
 from jetproof.model.verdict import Verdict
 from jetproof.sinks.evidence import duration, headline
 from jetproof.sinks.paint import ORDER, Paint, is_terminal, paint_for
-from jetproof.sinks.record import EXPLAINED, Outcome, Record
+from jetproof.sinks.record import Outcome, Record
 from jetproof.sinks.summary import Front, summary
 from jetproof.sinks.text import fit, visible
 
@@ -124,7 +124,7 @@ class Console:
 
     def _finish(self, event: CaseFinished) -> None:
         self._running.pop((event.cell.case, event.cell.target), None)
-        wanted = event.cell.verdict in EXPLAINED
+        wanted = Outcome(event.cell).is_explained(all_cells=self._verbose)
         if wanted or self._verbose:
             self._print([headline(Outcome(event.cell), self.paint, reason=wanted)])
 

@@ -115,7 +115,7 @@ def _test(outcome: Outcome, facts: Facts) -> Row:
 
 
 def _message(cell: Cell) -> str:
-    if cell.reason:
+    if cell.reason or not cell.scored:
         return short_reason(cell)
     return visible("; ".join(f"{key}: {text}" for key, text in cell.position.items()), 1000)
 
@@ -134,8 +134,11 @@ def _test_extra(cell: Cell) -> Row:
         "severity": cell.severity,
         "upstream": cell.upstream,
         "plays": ", ".join(cell.plays),
+        "edition": cell.edition,
     }
     extra: Row = {name: visible(value) for name, value in facts.items() if value}
+    if cell.edition:
+        extra["scored"] = cell.scored
     extra["clauses"] = [visible(clause) for clause in cell.clauses]
     if cell.position:
         extra["position"] = {visible(k): visible(v, 1000) for k, v in cell.position.items()}

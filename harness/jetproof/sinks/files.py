@@ -194,6 +194,7 @@ class RunFolder:
             "interrupted": False,
             "verdicts": {},
             "cells": 0,
+            "not_scored": 0,
             "wall_ms": None,
             "slowest_case_ms": None,
         }
@@ -220,7 +221,8 @@ class RunFolder:
         started = self._record.started
         verdicts: dict[str, int] = {}
         for cell in cells:
-            verdicts[cell.verdict.value] = verdicts.get(cell.verdict.value, 0) + 1
+            if cell.scored:
+                verdicts[cell.verdict.value] = verdicts.get(cell.verdict.value, 0) + 1
         self._document |= {
             "finished_at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z",
             "targets": _merge_targets(
@@ -230,6 +232,7 @@ class RunFolder:
             "interrupted": event.interrupted,
             "verdicts": verdicts,
             "cells": len(cells),
+            "not_scored": sum(not cell.scored for cell in cells),
             "wall_ms": round(
                 event.wall_ms + (earlier_wall if isinstance(earlier_wall, (int, float)) else 0), 3
             ),
@@ -248,6 +251,13 @@ def write_document(path: Path, document: Mapping[str, object]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(document, indent=2, default=json_default) + "\n"
         replace_file(path, text.encode("ascii"))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Put one text into a file; a write that fails raises with phase `write`."""
+    with _writing(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, text.encode("utf-8"))
 
 
 def replace_file(path: Path, data: bytes) -> None:

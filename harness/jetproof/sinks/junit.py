@@ -104,6 +104,8 @@ def _testcase(suite: Element, outcome: Outcome) -> None:
         "severity": cell.severity or "",
         "upstream": cell.upstream or "",
         "plays": ", ".join(cell.plays),
+        "edition": cell.edition or "",
+        "scored": "" if cell.scored else "false",
         "replay": cell.replay,
     }
     for name, value in facts.items():

@@ -16,7 +16,7 @@ from jetproof.sinks.first_screen import first_screen
 from jetproof.sinks.paint import ORDER, Paint
 from jetproof.sinks.record import EXPLAINED, Outcome, Record
 from jetproof.sinks.releases import Board, spans
-from jetproof.sinks.summary import INTERRUPTED, conclusion
+from jetproof.sinks.summary import INTERRUPTED, NAMED_MOST, conclusion, not_scored_lines
 from jetproof.sinks.text import fit, pad, visible, width
 
 _EXPLAINED_MOST = 20
@@ -44,6 +44,8 @@ def matrix_summary(
     if outcomes:
         whole, each = digest(record.cells, "all releases"), digests(record.cells)
         yield from first_screen(whole, each, paint, verbose=verbose)
+        most = None if verbose else NAMED_MOST
+        yield from not_scored_lines(record.cells, paint, most)
         yield from _positions(outcomes, paint, results)
     yield from _last_lines(record, board, paint, results, stopped)
 
@@ -79,7 +81,7 @@ def _explanations(
     record: Record, outcomes: Sequence[Outcome], order: Sequence[str], paint: Paint, verbose: bool
 ) -> Iterator[str]:
     """Warnings first: what matters most stands nearest to the prompt."""
-    groups = _by_case([row for row in outcomes if row.cell.verdict in EXPLAINED])
+    groups = _by_case([row for row in outcomes if row.is_explained(all_cells=verbose)])
     alike, single = _shared_errors(groups)
     for reason, members in alike.items():
         yield ""
@@ -137,7 +139,7 @@ def _place(outcome: Outcome, order: Sequence[str]) -> int:
 def _positions(outcomes: Sequence[Outcome], paint: Paint, results: str) -> Iterator[str]:
     said: dict[tuple[str, str], set[str]] = defaultdict(set)
     for row in outcomes:
-        if row.cell.verdict is Verdict.POSITION:
+        if row.cell.verdict is Verdict.POSITION and row.cell.scored:
             said[row.cell.case, row.cell.topology].add(str(sorted(row.cell.position.items())))
     if said:
         moved = sum(len(positions) > 1 for positions in said.values())

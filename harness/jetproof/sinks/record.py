@@ -36,6 +36,10 @@ class Outcome:
     frames: tuple[FrameRecord, ...] = ()
     frames_seen: int = 0
 
+    def is_explained(self, *, all_cells: bool = False) -> bool:
+        """Whether people are shown why: what no edition scores only if they ask for all."""
+        return self.cell.verdict in EXPLAINED and (self.cell.scored or all_cells)
+
 
 @dataclass(slots=True)
 class Record:
@@ -79,8 +83,9 @@ class Record:
 
     @property
     def verdicts(self) -> dict[Verdict, int]:
-        """How many cells have each verdict; every verdict is named."""
-        counts = Counter(outcome.cell.verdict for outcome in self._outcomes.values())
+        """How many scored cells have each verdict; every verdict is named."""
+        cells = (outcome.cell for outcome in self._outcomes.values())
+        counts = Counter(cell.verdict for cell in cells if cell.scored)
         return {verdict: counts[verdict] for verdict in Verdict}
 
     @property

@@ -35,6 +35,7 @@ class Progress:
     problems: list[str] = field(default_factory=list)
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
     _schemas: dict[str, Verdict] = field(default_factory=dict)
+    _not_scored: set[str] = field(default_factory=set)
 
     @property
     def played(self) -> int:
@@ -46,7 +47,9 @@ class Progress:
 
     @property
     def verdicts(self) -> Counter[Verdict]:
-        return Counter([*self._verdicts.values(), *self._schemas.values()])
+        """Of the cells that are scored."""
+        both = {**self._verdicts, **self._schemas}
+        return Counter(verdict for name, verdict in both.items() if name not in self._not_scored)
 
     @property
     def seconds(self) -> float | None:
@@ -65,6 +68,8 @@ class Progress:
         cell = event.cell
         kept = self._schemas if cell.suite == SCHEMA_SUITE else self._verdicts
         kept[cell.name] = cell.verdict
+        if not cell.scored:
+            self._not_scored.add(cell.name)
         if self.began is not None and self.done:
             self.ended = now
 

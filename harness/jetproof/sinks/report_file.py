@@ -55,8 +55,14 @@ REPORTED = {
 }
 
 
+NOT_SCORED = Reported(Status.SKIPPED, kind="not scored")
+
+
 def reported(cell: Cell) -> Reported:
-    """How this cell appears in a report file. An unstable cell that fails the run is a failure."""
+    """How this cell appears in a report file. An unstable cell that fails the run is a failure; what
+    no edition scores is neither passed nor failed."""
+    if not cell.scored:
+        return NOT_SCORED
     if cell.verdict is Verdict.UNSTABLE and cell.fails:
         return REPORTED[Verdict.FAIL]
     return REPORTED[cell.verdict]
@@ -118,8 +124,11 @@ class ReportFile(ABC):
 
 
 def short_reason(cell: Cell) -> str:
-    """The reason on one line."""
-    return visible(cell.reason, 1000)
+    """The reason on one line; of a cell that is not scored, with its verdict."""
+    if cell.scored:
+        return visible(cell.reason, 1000)
+    told = f"not scored by edition {cell.edition}: {cell.verdict}"
+    return visible(f"{told}: {cell.reason}" if cell.reason else told, 1000)
 
 
 def body(outcome: Outcome) -> str:

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from jetproof.model.verdict import Verdict
-from jetproof.results.digest import Digest, digest, digests
+from jetproof.model.verdict import Cell, Verdict
+from jetproof.results.digest import Digest, digest, digests, not_scored_line, would_be_red
 from jetproof.sinks.evidence import duration, explain, headline
 from jetproof.sinks.first_screen import ROWS, first_screen
 from jetproof.sinks.paint import ORDER, Paint
@@ -15,6 +15,8 @@ from jetproof.sinks.record import EXPLAINED, Outcome, Record
 from jetproof.sinks.text import fit, pad, visible, width
 
 _EXPLAINED_MOST = 20
+NAMED_MOST = 3
+"""So many cells that are not scored are named."""
 INTERRUPTED = "interrupted"
 """Why a run ended early if a person or a CI system ended it."""
 
@@ -49,7 +51,7 @@ def summary(
     yield from _explanations(record, outcomes, paint, verbose)
     if verbose:
         yield from _positions(outcomes, paint)
-        if outcomes:
+        if any(outcome.cell.scored for outcome in outcomes):
             yield ""
             yield from verdict_table(outcomes, paint)
     besides = list(front.besides())
@@ -69,6 +71,7 @@ def summary(
 
 def verdict_table(outcomes: Sequence[Outcome], paint: Paint) -> Iterator[str]:
     """Counts of each verdict that occurs, by suite, and by target where there are several."""
+    outcomes = [outcome for outcome in outcomes if outcome.cell.scored]
     targets = list(dict.fromkeys(outcome.cell.target for outcome in outcomes))
     counts: dict[str, Counter[Verdict]] = defaultdict(Counter)
     for outcome in outcomes:
@@ -101,7 +104,7 @@ def _explanations(
 ) -> Iterator[str]:
     """Warnings first: what matters most stands nearest to the prompt."""
     rank = {verdict: number for number, verdict in enumerate(reversed(EXPLAINED))}
-    wanted = [outcome for outcome in outcomes if outcome.cell.verdict in EXPLAINED]
+    wanted = [outcome for outcome in outcomes if outcome.is_explained(all_cells=verbose)]
     wanted.sort(key=lambda outcome: rank[outcome.cell.verdict])
     most = len(wanted) if verbose else _EXPLAINED_MOST
     for outcome in wanted[: max(0, len(wanted) - most)]:
@@ -129,7 +132,10 @@ def _positions(outcomes: Iterable[Outcome], paint: Paint) -> Iterator[str]:
 def _beneath(
     outcomes: Sequence[Outcome], paint: Paint, most: int | None, results: str
 ) -> Iterator[str]:
-    """Below the known causes: positions as a count, and why cases do not apply."""
+    """Below the known causes: what is not scored, positions as a count, and why cases do not apply."""
+    cells = [outcome.cell for outcome in outcomes]
+    yield from not_scored_lines(cells, paint, NAMED_MOST if most is not None else None)
+    outcomes = [outcome for outcome in outcomes if outcome.cell.scored]
     positions = sum(outcome.cell.verdict is Verdict.POSITION for outcome in outcomes)
     if positions:
         command = f"jetproof positions {visible(results)}" if results else "-v lists them"
@@ -146,6 +152,21 @@ def _beneath(
         left = reasons.total() - sum(count for _, count in reasons.most_common(most))
         more = f"  {left} n/a for {len(reasons) - most} more reasons: -v shows all"
         yield paint.dim(more)
+
+
+def not_scored_lines(cells: Sequence[Cell], paint: Paint, most: int | None) -> Iterator[str]:
+    """What an edition does not score: a count by verdict, and the cells that a later one may make red."""
+    apart = [cell for cell in cells if not cell.scored]
+    if not apart:
+        return
+    yield fit(f"  {not_scored_line(apart)}", paint.width)
+    red = would_be_red(apart)
+    for cell in red[:most]:
+        word = paint.verdict(cell.verdict, cell.verdict.value)
+        room = paint.width - 5 - len(cell.verdict.value)
+        yield f"    {word} {paint.dim(fit(visible(cell.name), room))}"
+    if most is not None and len(red) > most:
+        yield paint.dim(f"    and {len(red) - most} more: -v explains them")
 
 
 def _last_lines(
@@ -186,7 +207,8 @@ def conclusion(whole: Digest) -> tuple[str, Verdict]:
     if whole.code == 1:
         return "does not conform", Verdict.FAIL
     if not sum(whole.counts.values()):
-        return "nothing was played", Verdict.NOT_APPLICABLE
+        done = "scored" if whole.not_scored else "played"
+        return f"nothing was {done}", Verdict.NOT_APPLICABLE
     if whole.reference and whole.conforms:
         return "the reference layer does as the text says", Verdict.PASS
     if whole.conforms:

@@ -20,7 +20,7 @@ from jetproof.errors import JetproofError
 from jetproof.model.verdict import Verdict
 from jetproof_reports.page.evidence import evidence_of
 from jetproof_reports.page.libraries import claimed, is_witness, laws_of, libraries_of
-from jetproof_reports.page.overview import overview_of
+from jetproof_reports.page.overview import is_scored, overview_of
 from jetproof_reports.page.plain import (
     Plain,
     Pool,
@@ -174,6 +174,9 @@ class _Maker:
                 for key, number in self.numbers.items()
                 if by_key[key].get("verdict") == Verdict.UNSTABLE and by_key[key].get("never_right")
             ],
+            "not_scored": [
+                number for key, number in self.numbers.items() if not is_scored(by_key[key])
+            ],
             "left_out": [],
             "libraries": libraries_of(self.tables),
             "laws": laws_of(self.tables),
@@ -206,7 +209,7 @@ class _Maker:
         libraries, laws = libraries_of(self.tables), laws_of(self.tables)
         counts: dict[str, Counter[str]] = {}
         for row in clients:
-            if _is_held_to(row, libraries, laws):
+            if _is_held_to(row, libraries, laws) and is_scored(row):
                 counts.setdefault(row["client"], Counter())[text(row.get("verdict"))] += 1
         return {client: dict(counts[client]) for client in sorted(counts)}
 
@@ -287,7 +290,7 @@ def _provider(row: Row) -> str:
 
 
 def _counted(rows: Iterable[Row]) -> dict[str, int]:
-    return dict(Counter(text(row.get("verdict")) for row in rows))
+    return dict(Counter(text(row.get("verdict")) for row in rows if is_scored(row)))
 
 
 def _code(row: Row) -> str:

@@ -5,6 +5,7 @@
                common together: unstable ones first, those that fail, those without a verdict
     groups     the known causes, worst first
     positions  how many cells took a position
+    not_scored how many cells an edition leaves out, with their verdicts; empty if none
 
 All of it is the digest of the harness (`jetproof.results.digest`): nothing is judged here.
 """
@@ -16,7 +17,7 @@ from typing import Any
 
 from jetproof.model.ledger import REFERENCE
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.results.digest import Digest, Group, digest, span, subject_of
+from jetproof.results.digest import Digest, Group, digest, not_scored_line, span, subject_of
 from jetproof_reports.page.plain import Plain, Row, Tables, https, pairs, rows_of, text, texts
 from jetproof_reports.releases import release_key
 
@@ -42,7 +43,13 @@ def overview_of(tables: Tables, held: Numbered) -> Plain:
         "news": [[numbers[id(cell)] for cell in alike] for alike in _news(whole)],
         "groups": _groups(cell for _, cell in apart),
         "positions": whole.counts[Verdict.POSITION],
+        "not_scored": not_scored_line([cell for _, cell in cells if not cell.scored]),
     }
+
+
+def is_scored(row: Row) -> bool:
+    """Whether a cell counts: an edition may leave it out."""
+    return row.get("scored") is not False
 
 
 def cell_of(row: Row, known: Known | None = None) -> Cell:
@@ -70,6 +77,8 @@ def cell_of(row: Row, known: Known | None = None) -> Cell:
         deviation=deviation or None,
         plays=tuple(texts(row.get("plays"))),
         never_right=bool(row.get("never_right")),
+        edition=row.get("edition") or None,
+        scored=is_scored(row),
         target=text(row.get("target")),
         kind=marks.get("kind"),
         severity=marks.get("severity"),

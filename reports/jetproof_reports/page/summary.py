@@ -33,6 +33,7 @@ def summary_markdown(document: Mapping[str, Any]) -> str:
         *_news(document),
         *_groups(overview),
         *_positions(overview),
+        *_not_scored(overview),
         *_by_release(head),
         *_reference(head),
         *_by_library(head),
@@ -112,11 +113,27 @@ def _by_release(head: Plain) -> list[str]:
         ["Release", *(f"{look['symbol']} {look['name']}" for look in looks)],
         ["---", *("---:" for _ in looks)],
     ]
+    grid = _scored_grid(head)
     for place, column in _releases(head):
-        rows_of_servers = zip(head["grid"], head["rows"]["client"], strict=True)
+        rows_of_servers = zip(grid, head["rows"]["client"], strict=True)
         counts = Counter(letters[place] for letters, client in rows_of_servers if not client)
         rows.append([escaped(_name(column)), *(str(counts[look["code"]] or "·") for look in looks)])
     return [_table(rows)]
+
+
+def _scored_grid(head: Plain) -> list[str]:
+    """The grid without the cells that an edition leaves out."""
+    apart = set(head.get("not_scored", ()))
+    if not apart:
+        return list(head["grid"])
+    number, rows = 0, []
+    for letters in head["grid"]:
+        kept = []
+        for letter in letters:
+            kept.append(" " if number in apart and letter != " " else letter)
+            number += letter != " "
+        rows.append("".join(kept))
+    return rows
 
 
 def _by_library(head: Plain) -> list[str]:
@@ -261,6 +278,12 @@ def _positions(overview: Plain) -> list[str]:
         f"{_counted(count, 'cell')} {verb} where the text does not decide: "
         "`jetproof positions RUN` prints them."
     ]
+
+
+def _not_scored(overview: Plain) -> list[str]:
+    """Older pages know no editions."""
+    line = overview.get("not_scored")
+    return [f"{escaped(line)}. They count in no number here."] if line else []
 
 
 def _span(releases: list[str]) -> str:

@@ -22,7 +22,8 @@ def cells(source: DataFrame, fingerprints: DataFrame) -> DataFrame:
     return source.join(marks, list(CELL_KEY), "left").withColumns(
         {
             "fingerprint": steady,
-            # Files of older versions lack both.
+            # Files of older versions lack these.
+            "scored": F.coalesce("scored", F.lit(True)),
             "plays": F.coalesce("plays", F.array().cast("array<string>")),
             "never_right": F.coalesce("never_right", F.lit(False)),
         }

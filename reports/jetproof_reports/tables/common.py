@@ -33,6 +33,11 @@ def is_real() -> Column:
     return (F.col("provider") != REFERENCE) & ~witness
 
 
+def is_scored() -> Column:
+    """Whether a cell counts in totals. Runs before there were editions scored every cell."""
+    return F.coalesce(F.col("scored"), F.lit(True))
+
+
 def decided(verdict: str = "verdict") -> Column:
     """Whether the case ran to a verdict."""
     return ~F.col(verdict).isin(*NO_VERDICT)

@@ -21,6 +21,7 @@ from jetproof_reports.tables.common import (
     by_release,
     decided,
     is_real,
+    is_scored,
     verdict_counts,
 )
 
@@ -42,7 +43,9 @@ def coverage(clauses: DataFrame, runs: DataFrame, latest: DataFrame) -> DataFram
     known = dated.groupBy("spec").agg(newest)
     law = clauses.join(F.broadcast(known), ["spec", "run_id"], "left_semi")
     real = is_real()
-    played = latest.where(decided()).withColumn("real_verdict", F.when(real, F.col("verdict")))
+    played = latest.where(decided() & is_scored()).withColumn(
+        "real_verdict", F.when(real, F.col("verdict"))
+    )
     named = played.withColumn("clause", F.explode("clauses"))
     shown = named.groupBy("clause").agg(
         F.array_sort(F.collect_set("case")).alias("cases"),

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from jetproof_reports.schemas import TRENDS
-from jetproof_reports.tables.common import PLACE
+from jetproof_reports.tables.common import PLACE, is_scored
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
 def trends(cells: DataFrame) -> DataFrame:
-    """One row a run, specification, server, client and verdict; a cell counts with its last attempt."""
+    """One row a run, specification, server, client and verdict: scored cells, each with its last attempt."""
     last = F.max_by("verdict", F.struct("attempt", "cell_no")).alias("verdict")
-    played = cells.groupBy("run_id", "run_at", "spec", "server", *PLACE).agg(last)
+    played = (
+        cells.where(is_scored()).groupBy("run_id", "run_at", "spec", "server", *PLACE).agg(last)
+    )
     return (
         played.groupBy(
             "run_id",

@@ -176,6 +176,7 @@ def _cell(case: Case, release: int, server: str, number: int) -> Row:
         "fingerprint": mark if behaviour >= 0 else None, "wire": mark, "runs": 1, "stable": None,
         **(MARKS if verdict in ("known", "stale") else dict.fromkeys(MARKS)),
         "plays": ["fail", "fail"] if verdict == "fail" else [], "never_right": verdict == "fail",
+        "edition": None, "scored": True,
     }  # fmt: skip
 
 
@@ -185,6 +186,7 @@ def _add(made: Tables, case: Case, release: int, cell: Row, shown: set[str]) -> 
         "case", "suite", "spec", "spec_revision", "topology", "client", "server", "release_key",
         "provider", "verdict", "reason", "position", "deviation", "fingerprint", "case_hash",
         "run_id", "attempt", "ms", "kind", "severity", "upstream", "plays", "never_right",
+        "edition", "scored",
     )  # fmt: skip
     made["matrix"].append({name: cell[name] for name in picked})
     mark = cell["fingerprint"]

@@ -11,6 +11,7 @@ function overviewView(matrix, overview) {
     newsShown(matrix, overview),
     causesShown(overview.groups),
     positionsCount(overview.positions),
+    overview.not_scored ? h("p", { class: "hint not-scored" }, `${overview.not_scored}. They count in no number here.`) : null,
     cellsLink(matrix),
   );
 }
