@@ -13,8 +13,10 @@ from jetproof.engine.promises.names import JUDGED
 from jetproof.engine.promises.refusals import differences
 from jetproof.engine.promises.state import StoredMessage, StreamView
 from jetproof.engine.verdicts import rule
+from jetproof.load.editions import held_promises, present
 from jetproof.load.library import load_library
 from jetproof.model.clause import Actor, Clause, Level, Status
+from jetproof.model.edition import Edition
 from jetproof.model.ledger import Deviation, KnownMismatch
 from jetproof.model.matcher import parse_matcher
 from jetproof.model.verdict import Check, FrameRecord, Verdict
@@ -260,3 +262,15 @@ def test_every_law_has_its_clause_and_every_clause_follows_from_a_text() -> None
     assert promises
     for clause in promises:
         assert clause.follows, clause.id
+
+
+def test_an_edition_holds_cases_to_the_promises_that_it_lists() -> None:
+    library = load_library()
+    today = Edition("2026.11", present(library))
+    stored = dict(today.hashes)
+    del stored["promises::PRM-007"]
+    stored["promises::PRM-008"] = "0" * 16
+    assert held_promises(library, ()) == library.promises
+    assert held_promises(library, (today,)) == library.promises
+    earlier = Edition("2026.10", stored)
+    assert held_promises(library, (today, earlier)) == library.promises - {"PRM-007", "PRM-008"}

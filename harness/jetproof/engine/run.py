@@ -46,6 +46,7 @@ from jetproof.events import (
     TargetStarted,
     TargetStopped,
 )
+from jetproof.load.editions import held_promises
 from jetproof.load.library import Library
 from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.ledger import REFERENCE
@@ -108,6 +109,9 @@ class _Run:
         self.places = Places(options.servers_at_once)
         self.again: list[Group] = []
         self.suspects: list[Played] = []
+        self.promises = (
+            frozenset() if options.laws == NO_LAWS else held_promises(library, options.editions)
+        )
         self.watches = {
             (target.name, scored): SchemaWatch(
                 library.schemas,
@@ -303,14 +307,13 @@ class _Run:
         )
         watch = self.watches[group.target.name, item.scored]
         token = fresh_token(self.options.run)
-        held = self.options.laws != NO_LAWS
         play = Play(
             case,
             session,
             rules,
             token,
             schema_watch=watch.see,
-            promises=self.library.promises if held else frozenset(),
+            promises=self.promises,
             full_laws=self.options.laws == FULL_LAWS,
         )
         if item.client is None:

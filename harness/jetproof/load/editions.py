@@ -25,6 +25,7 @@ from jetproof.model.edition import (
     edition_key,
     in_order,
 )
+from jetproof.model.fingerprint import clause_fingerprint
 
 if TYPE_CHECKING:
     from jetproof.load.library import Library
@@ -33,6 +34,7 @@ FOLDER = "editions"
 SUFFIX = ".txt"
 RENAMED = "renamed.yaml"
 SCHEMA_CELL = "schemas::"
+PROMISE = "promises::"
 
 _HEAD = """\
 # Edition {name}: the cases that it scores, each with the hash of what is played and judged.
@@ -140,7 +142,7 @@ def find_edition(library: Library, asked: str | None) -> Edition | None:
 
 
 def present(library: Library, *, for_clients: bool | None = None) -> dict[str, str]:
-    """The hash of all that can be scored today: cases, and schemas of wire messages.
+    """The hash of all that can be scored today: cases, schemas of wire messages, and promises.
 
     Only what judges client libraries, or servers, if `for_clients` says so."""
     cases = {
@@ -152,7 +154,21 @@ def present(library: Library, *, for_clients: bool | None = None) -> dict[str, s
     if for_clients is None:
         names = library.schemas.names()
         found |= {f"{SCHEMA_CELL}{name}": library.schemas.fingerprint(name) for name in names}
+        found |= {f"{PROMISE}{name}": its for name, its in _promises(library).items()}
     return found
+
+
+def held_promises(library: Library, editions: Collection[Edition]) -> frozenset[str]:
+    """The promises that every case is held to: those that each edition lists, as they are today."""
+    return frozenset(
+        name
+        for name, its in _promises(library).items()
+        if all(edition.scores(f"{PROMISE}{name}", its) for edition in editions)
+    )
+
+
+def _promises(library: Library) -> dict[str, str]:
+    return {name: clause_fingerprint(library.clause(name)) for name in library.promises}
 
 
 def standing_of(library: Library, edition: Edition, *, for_clients: bool | None = None) -> Standing:
@@ -168,9 +184,9 @@ def standing_of(library: Library, edition: Edition, *, for_clients: bool | None 
 
 
 def _command(case: str) -> str:
-    """The command that plays a case, by its name; the cells of schemas have none of their own."""
-    if case.startswith(SCHEMA_CELL):
-        return "schemas"
+    """The command that plays a case, by its name; schemas and promises have none of their own."""
+    if case.startswith((SCHEMA_CELL, PROMISE)):
+        return "every case"
     return "gate" if is_client_suite(case.partition("::")[0]) else "run"
 
 

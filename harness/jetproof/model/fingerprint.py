@@ -58,6 +58,12 @@ def schema_fingerprint(variants: Mapping[str, object]) -> str:
     return _digest({name: _wordless(document) for name, document in variants.items()})
 
 
+def clause_fingerprint(clause: Clause) -> str:
+    """The hash of a promise: what it says, and whether breaking it is a failure."""
+    since = None if clause.applies_from is None else str(clause.applies_from)
+    return _digest({"text": clause.text, "stakes": stakes((clause,)), "since": since})
+
+
 def _digest(document: object) -> str:
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
