@@ -101,7 +101,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     # Statuses
     ("timeout-told", "408 Request Timeout is told as an error.", "A37-043 A37-074 A37-241 A37-252"),
     ("timeout-ends-consume", "408 Request Timeout ends the consume.", "A37-074"),
-    ("too-big-told", "409 Message Size Exceeds MaxBytes is told.", "A37-043 A37-074 A37-017"),
+    ("too-big-told", "409 Message Size Exceeds MaxBytes is told.", "A37-043 A37-074"),
     ("no-messages-told", "404 No Messages is told.", "A37-073"),
     ("no-messages-ends-consume", "404 No Messages ends the consume.", "A37-073"),
     ("interest-expired-told", "408 Interest Expired is told.", "A37-209"),
