@@ -107,67 +107,6 @@ def flow(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     acks = _flow_acks(play, arguments)
     steps = [f"{now.seq} after {was.seq} with {was.msgs}" for was, now in _broken_steps(acks)]
     above = [f"{ack.msgs} of {ack.asked}" for ack in acks if not 1 <= ack.msgs <= ack.asked]
-    early = [
-        f"number {number} came after {passed:.3f} s"
-        for number, passed in enumerate(times, 1)
-        if passed < by * (number - EARLY)
-    ]
-    words = f"one every {by:g} s at most"
-    findings.append(Finding("by", not early, words, early[0] if early else None))
-    return findings
-
-
-def contiguous(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
-    """Stream sequences, as the ack subject of each delivery tells them, rise by one."""
-    sequences = [sequence_of(seen.reply) for seen in _heard(play, arguments)]
-    findings = _counted(play, arguments, len(sequences))
-    broken = [
-        f"{before} then {after}"
-        for before, after in pairwise(sequences)
-        if before is None or after != before + 1
-    ]
-    words = "sequences that rise by one"
-    findings.append(Finding("sequence", not broken, words, broken[0] if broken else None))
-    return findings
-
-
-def accounted(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
-    """Deliveries and pending headers add up to what pull requests asked for, however many."""
-    heard = _heard(play, arguments)
-    delivered = [seen for seen in heard if seen.status is None]
-    sums = {
-        "batch": (len(delivered), _pending(heard, "Nats-Pending-Messages")),
-        "max_bytes": (
-            sum(_size(seen, arguments.get("headers")) for seen in delivered),
-            _pending(heard, "Nats-Pending-Bytes"),
-        ),
-    }
-    return [
-        Finding(
-            asked,
-            sum(sums[asked]) == arguments[asked],
-            f"{arguments[asked]} delivered or pending",
-            "{} delivered, {} pending".format(*sums[asked]),
-        )
-        for asked in sums
-        if asked in arguments
-    ]
-
-
-def flow(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
-    """Acknowledgements of one batch of fast ingest, each on the reply subject of its message.
-
-    The answer to a ping repeats one, and is none of its own.
-    """
-    acks = _flow_acks(play, arguments)
-    steps = [f"{now.seq} after {was.seq} with {was.msgs}" for was, now in _broken_steps(acks)]
-    above = [
-        f"{ack.msgs} of {most}"
-        for ack in acks
-        if (most := arguments.get("asked", ack.asked)) is None
-        or not isinstance(most, int)
-        or not 1 <= ack.msgs <= most
-    ]
     early = [f"{ack.seq} at {ack.at}" for ack in acks if ack.at is not None and ack.seq > ack.at]
     told = (
         ("points", "acknowledgements as far apart as they tell", steps),
