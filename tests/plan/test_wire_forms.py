@@ -136,3 +136,13 @@ def test_every_case_of_the_form_is_found_by_its_clauses(library: Library) -> Non
         if any(map(form.has, library.clauses_of(case)))
     }
     assert found == {REV_7, REV_10}
+
+
+def test_a_sentence_about_the_initial_release_is_not_held_against_a_later_one(
+    library: Library,
+) -> None:
+    clause = library.specs["adr-50"].clauses["A50-ATOMIC-079"]
+    why = "A50-ATOMIC-079 applies"
+    assert clause.why_not(Version.parse("2.12.0")) is None
+    assert clause.why_not(Version.parse("2.12.1")) == f"{why} up to 2.12.0, this server is 2.12.1"
+    assert clause.why_not(Version.parse("2.11.0")) == f"{why} from 2.12.0, this server is 2.11.0"
