@@ -280,10 +280,8 @@ def why_not(library: Library, item: Item, target: PlanTarget) -> str | None:
     if reason := _why_not_spoken(library, item, target):
         return reason
     for clause in library.clauses_of(case):
-        if clause.applies_from is not None and target.version.base < clause.applies_from:
-            return (
-                f"{clause.id} applies from {clause.applies_from}, this server is {target.version}"
-            )
+        if reason := clause.why_not(target.version):
+            return reason
     head = library.configurations[case.given.configuration]
     if refused := head.refused_by(target.version):
         return refused

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 
 import pytest
 
 from jetproof.engine.ack_subjects import sequence_of
 from jetproof.engine.judge import Seen
-from jetproof.engine.laws import accounted, contiguous, flow, outcomes, spaced
+from jetproof.engine.laws import accounted, contiguous, flow, outcomes, spaced, triggers
 from jetproof.engine.mailbox import Mailbox
 from jetproof.model.matcher import parse_matcher
 from jetproof.wire import Headers
@@ -180,7 +181,11 @@ def ack(at: int, seq: int, msgs: int, asked: int = 4, op: int = 1) -> Seen:
         ([ack(1, 0, 4, op=0), ack(4, 4, 4), ack(8, 8, 4)], {}),
         ([ack(1, 0, 1, op=0), ack(1, 1, 2, op=0), ack(3, 3, 4), ack(7, 7, 4)], {}),
         ([ack(1, 0, 4, op=0), ack(4, 4, 4), ack(5, 4, 4, op=4), ack(8, 8, 4)], {}),
+        ([ack(1, 1, 4, op=0), ack(4, 4, 4), ack(8, 8, 4)], {}),
+        ([ack(1, 1, 4, op=0), ack(5, 5, 4), ack(9, 9, 4)], {}),
+        ([ack(1, 1, 4, op=0), ack(6, 6, 4)], {"points": "6 after 1 with 4"}),
         ([ack(1, 0, 4, op=0), ack(8, 8, 4)], {"points": "8 after 0 with 4"}),
+        ([ack(1, 0, 4, op=0), ack(4, 4, 3), ack(6, 6, 3)], {"points": "6 after 4 with 3"}),
         ([ack(1, 0, 4, op=0), ack(4, 4, 4), ack(5, 4, 4)], {"points": "4 after 4 with 4"}),
         ([ack(1, 0, 8, op=0)], {"asked": "8 of 4"}),
         ([ack(1, 0, 0, op=0)], {"asked": "0 of 4"}),
@@ -198,6 +203,48 @@ def test_flow(acks: list[Seen], told: dict[str, object]) -> None:
     assert law(flow, Recorded(boxes={"a": box(*acks, *others)}), on="a") == told
 
 
+def told_ack(seq: int | None, messages: int, *, last_seq: int | None = None) -> Seen:
+    """A BatchFlowAck of revision 7, on the one reply subject of its batch."""
+    said = {"last_seq": last_seq, "seq": seq, "messages": messages}
+    document = json.dumps({name: value for name, value in said.items() if value is not None})
+    return Seen("inbox", None, document.encode(), at=float(seq or 0))
+
+
+@pytest.mark.parametrize(
+    ("acks", "told"),
+    [
+        ([told_ack(1, 3), told_ack(3, 3), told_ack(6, 1), told_ack(7, 3)], {}),
+        ([told_ack(None, 3), told_ack(3, 3)], {}),
+        ([told_ack(1, 3), told_ack(3, 3), told_ack(5, 3, last_seq=3), told_ack(6, 3)], {}),
+        ([told_ack(1, 3), told_ack(2, 3)], {"points": "2 after 1 with 3"}),
+        ([told_ack(1, 3), told_ack(3, 2), told_ack(6, 3)], {"points": "6 after 3 with 2"}),
+        ([told_ack(1, 4)], {"asked": "4 of 3"}),
+        ([Seen("inbox", None, b'{"stream":"S","seq":3,"batch":"b","count":3}')], {"count": 0}),
+    ],
+)
+def test_flow_of_revision_7(acks: list[Seen], told: dict[str, object]) -> None:
+    assert law(flow, Recorded(boxes={"a": box(*acks)}), on="a", asked=3) == told
+
+
 def test_flow_counts() -> None:
     case = Recorded(boxes={"a": box(ack(1, 0, 4, op=0))})
     assert law(flow, case, on="a", count=parse_matcher(2)) == {"count": 1}
+
+
+@pytest.mark.parametrize(
+    ("acks", "told"),
+    [
+        ([ack(1, 1, 4, op=0), ack(27, 27, 4), ack(28, 27, 4, op=4)], {}),
+        ([ack(1, 1, 4, op=0), ack(27, 20, 4)], {"named": "20 at 27"}),
+        ([ack(1, 0, 4, op=0)], {"named": "0 at 1"}),
+        ([], {"count": 0}),
+    ],
+)
+def test_triggers(acks: list[Seen], told: dict[str, object]) -> None:
+    assert law(triggers, Recorded(boxes={"a": box(*acks)}), on="a") == told
+    assert law(triggers, Recorded(boxes={"a": box(*acks)})) == told
+
+
+def test_triggers_counts() -> None:
+    case = Recorded(boxes={"a": box(ack(1, 1, 4, op=0))})
+    assert law(triggers, case, on="a", count=parse_matcher(2)) == {"count": 1}

@@ -201,7 +201,8 @@ clauses:
         f"{file}:6: level cannot be 'shall'; there are: must, should, may",
         f"{file}:7: actor cannot be 'sever'; did you mean server? There are: server, client, both",
         f"{file}:7: unknown key 'since' in clause; there are: id, section, level, actor, status, "
-        "revisions, applies_from, clause, hash, anchor, reworded, replaces, contested_with, note, follows",
+        "revisions, applies_from, applies_to, clause, hash, anchor, reworded, replaces, "
+        "contested_with, note, follows",
         f"{file}:8: applies_from must be a version such as 2.12.0, not 2.12",
     ]
 

@@ -27,6 +27,8 @@ MATCHES = [
     ({"gte": 1, "lt": 3}, 2), ({"values": ["a", "b"]}, ["a", "b"]),
     ({"hex": "61 fF"}, "a\udcff"), ({"base64": "a"}, "YQ=="), ({"base64": {"hex": "ff"}}, "/w=="),
     ({"not": {"base64": {"exists": True}}}, "no"),
+    ({"instant": "2022-08-06T00:29:27.5Z"}, "2022-08-06 00:29:27.500 +0000 UTC"),
+    ({"instant": "2022-08-06T00:29:27Z"}, "2022-08-06t02:29:27+02:00"),
     ({"text": "x", "times": 3}, "xxx"), (1, WireText("1")), ("true", WireText("true")),
 ]  # fmt: skip
 DIFFERS = [
@@ -42,6 +44,10 @@ DIFFERS = [
     ({"hex": "61"}, 61), ({"hex": "61"}, "\ud800"), ({"base64": "b"}, "YQ=="),
     ({"base64": {"exists": True}}, "no"), ({"base64": "a"}, "Y\nQ=="), ({"base64": ""}, MISSING),
     (1, WireText("01")),
+    ({"instant": "2022-08-06T00:29:27.5Z"}, "2022-08-06 00:29:27.500000001 +0000 UTC"),
+    ({"instant": "2022-08-06T00:29:27Z"}, "2022-08-06T00:29:27+02:00"),
+    ({"instant": "2022-02-31T00:29:27Z"}, "2022-02-31T00:29:27Z"),
+    ({"instant": "yesterday"}, "yesterday"), ({"instant": "2022-08-06T00:29:27Z"}, MISSING),
 ]  # fmt: skip
 
 

@@ -177,3 +177,13 @@ def test_what_the_preview_does_wrong_is_said_of_no_release(library: Library) -> 
         for version in ("2.12.0-preview.1", "2.12.0-preview.2", "2.12.0", "2.15.1"):
             place = entry.case, Version.parse(version), "single", "go"
             assert entry.covers(*place) is (version == "2.12.0-preview.1")
+
+
+def test_a_sentence_about_the_initial_release_is_not_held_against_a_later_one(
+    library: Library,
+) -> None:
+    clause = library.specs["adr-50"].clauses["A50-ATOMIC-079"]
+    why = "A50-ATOMIC-079 applies"
+    assert clause.why_not(Version.parse("2.12.0")) is None
+    assert clause.why_not(Version.parse("2.12.1")) == f"{why} up to 2.12.0, this server is 2.12.1"
+    assert clause.why_not(Version.parse("2.11.0")) == f"{why} from 2.12.0, this server is 2.11.0"

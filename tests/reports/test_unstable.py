@@ -20,7 +20,7 @@ Rows = list[dict[str, Any]]
 RELEASES = ("2.9.9", "2.10.0", "2.12.0")
 NEW = ("kind", "severity", "upstream", "plays", "never_right")
 MARKS = {"kind": "bug", "severity": "loss", "upstream": "https://example.com/7"}
-ENTRY = "a31-message-get-is-not-tracked"
+ENTRY = "a31-start-time-in-small-letters-is-refused"
 """An entry of the ledger of servers that is in the suites."""
 
 
@@ -161,5 +161,5 @@ def test_a_ledger_that_says_less_than_the_run_changes_nothing() -> None:
     schema = pa.schema([(name, pa.string()) for name in ("library", "deviation", *MARKS)])
     first, second = explained(pa.Table.from_pylist(rows, schema)).to_pylist()
     assert {name: first[name] for name in MARKS} == MARKS
-    assert first["does"].startswith("Servers do not track")
+    assert first["does"].startswith("Servers refuse a start_time")
     assert second["kind"] is None

@@ -16,10 +16,10 @@ from jetproof.load.nodes import read_yaml
 from jetproof.model.versions import Version
 
 FIELDS = {
-    "id", "section", "level", "actor", "status", "revisions", "applies_from", "clause", "anchor",
-    "hash", "reworded", "replaces", "contested_with", "note",
+    "id", "section", "level", "actor", "status", "revisions", "applies_from", "applies_to", "clause",
+    "anchor", "hash", "reworded", "replaces", "contested_with", "note",
 }  # fmt: skip
-OPTIONAL = {"reworded", "replaces", "contested_with", "note"}
+OPTIONAL = {"applies_to", "reworded", "replaces", "contested_with", "note"}
 
 
 def _read(name: str) -> Mapping[str, Any]:

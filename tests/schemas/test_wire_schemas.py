@@ -55,6 +55,7 @@ ABANDONED = {
     "reason": "large",
 }
 # What no schema may take: each is wrong in one way.
+API_ERROR = {"code": 400, "err_code": 10071, "description": "wrong last sequence: 1"}
 WRONG = [
     ("pub-ack", {"stream": "S"}, "seq"),
     ("pub-ack", {"stream": "S", "seq": "1"}, "seq"),
@@ -76,6 +77,14 @@ WRONG = [
     ("batch-flow-gap", {"type": "gap", "last_seq": 2}, "seq"),
     ("batch-flow-gap", {"type": "ack", "last_seq": 2, "seq": 3}, "type"),
     ("batch-flow-gap", {"type": "gap", "last_seq": 2, "seq": 3, "msgs": 1}, "msgs"),
+    ("batch-flow-gap", {"type": "gap", "last_seq": 2, "seq": 3, "batch": "b"}, "batch"),
+    ("batch-flow-err", {"type": "err", "seq": 2, "error": API_ERROR, "msgs": 1}, "msgs"),
+    ("batch-flow-err", {"type": "err", "seq": 2, "error": API_ERROR, "stream": "S"}, "stream"),
+    ("batch-flow-err", {"type": "err", "seq": 2, "error": API_ERROR, "last_seq": 1}, "last_seq"),
+    ("error-reply", {"error": API_ERROR}, "stream"),
+    ("error-reply", {"error": API_ERROR, "stream": "S", "batch": "b"}, "not"),
+    ("error-reply", {"error": API_ERROR, "stream": "S", "count": 2}, "not"),
+    ("pub-ack-fast", {"stream": "S", "seq": 1, "batch": "b", "count": 1, "val": 5}, "val"),
     ("batch-flow-err", {"type": "err", "seq": 2}, "error"),
     ("batch-flow-err", {"type": "err", "seq": 0, "error": {}}, "seq"),
     ("batch-flow-err", {"type": "err", "seq": 2, "error": {"code": 400}}, "err_code"),
@@ -128,6 +137,10 @@ class TestWrongMessages:
             ({"type": "ack", "seq": 2, "msgs": 65536}, "msgs"),
             ({"type": "ack", "seq": -1, "msgs": 2}, "seq"),
             ({"type": "ack", "seq": "2", "msgs": 2}, "seq"),
+            ({"type": "ack", "seq": 2, "msgs": 2, "batch": "b"}, "batch"),
+            ({"type": "ack", "seq": 2, "msgs": 2, "stream": "S"}, "stream"),
+            ({"type": "ack", "seq": 2, "msgs": 2, "last_seq": 1}, "last_seq"),
+            ({"type": "ack", "seq": 2, "msgs": 2, "error": {}}, "error"),
         ],
     )
     def test_each_fault_of_a_flow_ack_is_told(
@@ -145,7 +158,8 @@ class TestWrongMessages:
             {"seq": 2, "messages": 0},
             {"seq": 2, "bytes": "1024"},
             {"seq": 2, "messages": 2, "bytes": 1024},
-            {"seq": -1, "messages": 2},
+            {"seq": 0, "messages": 2},
+            {"last_seq": 0, "seq": 2, "messages": 2},
             {"seq": 2, "messages": 2, "batch": "b"},
             {"seq": 2, "messages": 2, "stream": "S"},
             {"seq": 2, "messages": 2, "type": "ack"},
@@ -167,6 +181,7 @@ class TestWrongMessages:
     def test_all_faults_are_told_with_their_paths(self, schemas: WireSchemas) -> None:
         told = schemas.validate("error-reply", {"error": {"code": 1, "err_code": "x"}, "seq": -1})
         assert {violation.path for violation in told} == {
+            "(document)",
             "error",
             "error.code",
             "error.err_code",

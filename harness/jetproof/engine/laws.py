@@ -104,10 +104,10 @@ def flow(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
 
     The answer to a ping repeats one, and is none of its own.
     """
-    acks = [ack for ack in map(flow_ack, _heard(play, arguments)) if ack and ack.operation != "4"]
+    acks = _flow_acks(play, arguments)
     steps = [f"{now.seq} after {was.seq} with {was.msgs}" for was, now in _broken_steps(acks)]
     above = [f"{ack.msgs} of {ack.asked}" for ack in acks if not 1 <= ack.msgs <= ack.asked]
-    early = [f"{ack.seq} at {ack.at}" for ack in acks if ack.seq > ack.at]
+    early = [f"{ack.seq} at {ack.at}" for ack in acks if ack.at is not None and ack.seq > ack.at]
     told = (
         ("points", "acknowledgements as far apart as they tell", steps),
         ("asked", "a flow from 1 to what was asked for", above),
@@ -122,6 +122,17 @@ def flow(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     ]
 
 
+def triggers(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
+    """Each acknowledgement of fast ingest names the message that triggered it."""
+    acks = _flow_acks(play, arguments)
+    wrong = [f"{ack.seq} at {ack.at}" for ack in acks if ack.seq != ack.at]
+    words = "the sequence of the message that it answers"
+    return [
+        *_counted(play, arguments, len(acks)),
+        Finding("named", not wrong, words, wrong[0] if wrong else None),
+    ]
+
+
 def outcomes(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     """How many replies to one step's requests were of one kind."""
     wanted = (str(arguments["of"]), str(arguments["saying"]))
@@ -130,20 +141,39 @@ def outcomes(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class FlowAck:
-    """A BatchFlowAck, and what the reply subject says of the message that it answers."""
+    """A BatchFlowAck, and what the reply subject says of the message that it answers.
+
+    Up to revision 9 of ADR-50 all of a batch has one reply subject, which says nothing.
+    """
 
     seq: int
     msgs: int
     asked: int
-    at: int
-    operation: str
+    at: int | None = None
+    operation: str = ""
 
 
-def flow_ack(seen: Seen) -> FlowAck | None:
-    """Read `<prefix>.<id>.<flow>.<gap mode>.<sequence>.<operation>.$FI` and the ack on it."""
-    tokens = seen.subject.split(".")[-6:]
+def flow_ack(seen: Seen, asked: int = 0) -> FlowAck | None:
+    """Read a BatchFlowAck of either form, or None if it is something else."""
     said = seen.document
-    if len(tokens) < 6 or tokens[-1] != "$FI" or not isinstance(said, Mapping):
+    if not isinstance(said, Mapping):
+        return None
+    if "messages" in said:
+        return _flow_ack_without_a_subject(said, asked)
+    return _flow_ack_on_a_subject(seen.subject.split(".")[-6:], said)
+
+
+def _flow_ack_without_a_subject(said: Mapping[str, object], asked: int) -> FlowAck | None:
+    """Zero is left out; one that tells of a gap comes between the others."""
+    seq, msgs = said.get("seq", 0), said["messages"]
+    if "last_seq" in said or not isinstance(seq, int) or not isinstance(msgs, int):
+        return None
+    return FlowAck(seq, msgs, asked)
+
+
+def _flow_ack_on_a_subject(tokens: list[str], said: Mapping[str, object]) -> FlowAck | None:
+    """Read `<prefix>.<id>.<flow>.<gap mode>.<sequence>.<operation>.$FI` and the ack on it."""
+    if len(tokens) < 6 or tokens[-1] != "$FI":
         return None
     seq, msgs, asked, at = said.get("seq"), said.get("msgs"), tokens[1], tokens[3]
     if said.get("type") != "ack" or not asked.isdecimal() or not at.isdecimal():
@@ -153,8 +183,20 @@ def flow_ack(seen: Seen) -> FlowAck | None:
     return FlowAck(seq, msgs, int(asked), int(at), tokens[4])
 
 
+def _flow_acks(play: Play, arguments: Mapping[str, object]) -> list[FlowAck]:
+    asked = int(str(arguments.get("asked", 0)))
+    acks = [flow_ack(seen, asked) for seen in _heard(play, arguments)]
+    return [ack for ack in acks if ack and ack.operation != "4"]
+
+
 def _broken_steps(acks: list[FlowAck]) -> list[tuple[FlowAck, FlowAck]]:
-    return [(was, now) for was, now in pairwise(acks) if now.seq != was.seq + was.msgs]
+    """The first acknowledgement is for the start, which may count as one of the messages or not."""
+    broken = []
+    for index, (was, now) in enumerate(pairwise(acks)):
+        due = {was.seq + was.msgs, was.msgs} if index == 0 else {was.seq + was.msgs}
+        if now.seq not in due:
+            broken.append((was, now))
+    return broken
 
 
 def _heard(play: Play, arguments: Mapping[str, object]) -> list[Seen]:
@@ -189,6 +231,7 @@ _LAWS: Mapping[str, Callable[[Play, Mapping[str, object]], list[Finding]]] = {
     "contiguous": contiguous,
     "accounted": accounted,
     "flow": flow,
+    "triggers": triggers,
     "outcomes": outcomes,
     "outstanding": outstanding,
     "refilled": refilled,

@@ -107,7 +107,7 @@ def check_catalogues(
 
 def _clause(spec: str, raw: Mapping[str, Any]) -> Clause:
     revisions = raw.get("revisions", {})
-    applies_from = raw.get("applies_from")
+    applies_from, applies_to = raw.get("applies_from"), raw.get("applies_to")
     return Clause(
         id=raw["id"],
         spec=spec,
@@ -129,6 +129,7 @@ def _clause(spec: str, raw: Mapping[str, Any]) -> Clause:
             Reworded(place["from"], place["anchor"], place["hash"])
             for place in raw.get("reworded", ())
         ),
+        applies_to=None if applies_to is None else Version.parse(applies_to),
     )
 
 

@@ -60,6 +60,16 @@ class Clause:
     note: str | None = None
     reworded: tuple[Reworded, ...] = ()
     """Oldest first."""
+    applies_to: Version | None = None
+    """The last server version that the text means, where it says so itself."""
+
+    def why_not(self, version: Version) -> str | None:
+        """Why the sentence is not about a server of this version, or None if it is."""
+        if self.applies_from is not None and version.base < self.applies_from:
+            return f"{self.id} applies from {self.applies_from}, this server is {version}"
+        if self.applies_to is not None and version.base > self.applies_to:
+            return f"{self.id} applies up to {self.applies_to}, this server is {version}"
+        return None
 
     @property
     def decides(self) -> bool:

@@ -39,10 +39,18 @@ LAWS: Mapping[str, LawSpec] = {
         frozenset({"on"}),
     ),
     "flow": LawSpec(
-        "The acknowledgements of fast ingest on a subscription go up, come as many messages apart as "
-        "the one before tells, and tell no more than was asked for.",
+        "The acknowledgements of fast ingest on a subscription, or on all of them and all reply "
+        "subjects, go up, come as many messages apart as "
+        "the one before tells, and tell no more than was asked for (`asked`, where the reply subject "
+        "does not say it).",
+        {"on": "text", "count": "matcher", "asked": "int"},
+        frozenset(),
+    ),
+    "triggers": LawSpec(
+        "The acknowledgements of fast ingest on a subscription, or on all of them and all reply "
+        "subjects, have the sequence of the message that each of them answers.",
         {"on": "text", "count": "matcher"},
-        frozenset({"on"}),
+        frozenset(),
     ),
     "outcomes": LawSpec(
         "So many replies to the requests of one step, labelled `of`, were of one kind: empty, "

@@ -14,7 +14,7 @@ from jetproof.model.template import Value
 
 OPERATORS = (
     "equals", "not", "exists", "absent", "type", "match", "contains", "length",
-    "gt", "gte", "lt", "lte", "in", "values", "hex", "base64",
+    "gt", "gte", "lt", "lte", "in", "values", "hex", "base64", "instant",
 )  # fmt: skip
 WITH_A_MATCHER = ("not", "length", "base64")
 TYPES = ("string", "integer", "number", "boolean", "object", "array", "null", "timestamp")

@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Final
 
 from jetproof.model.matcher import Matcher
@@ -29,6 +30,10 @@ class WireText(str):
 
 
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$")
+_INSTANT = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d)[Tt ](?P<time>\d\d:\d\d:\d\d)(?:\.(?P<fraction>\d{1,9}))? ?"
+    r"(?P<offset>[Zz]|[+-]\d\d:?\d\d)(?: [A-Z]+)?"
+)
 _STEP = re.compile(r'\.?(?:\["(?P<quoted>[^"]*)"\]|\[(?P<index>-?\d+)\]|(?P<name>[^.\[]+))')
 
 
@@ -170,6 +175,24 @@ def _has_bytes(expected: object, actual: object) -> bool:
     return data == bytes.fromhex(str(expected))
 
 
+def _instant(text: object) -> tuple[datetime, int] | None:
+    """The second and the nanosecond of a text by RFC 3339, or as Go prints a time."""
+    found = _INSTANT.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        return None
+    offset = "+00:00" if found["offset"] in "Zz" else found["offset"]
+    try:
+        second = datetime.fromisoformat(f"{found['day']}T{found['time']}{offset}")
+    except ValueError:
+        return None  # the 31st of February
+    return second.astimezone(UTC), int((found["fraction"] or "0").ljust(9, "0"))
+
+
+def _same_instant(expected: object, actual: object) -> bool:
+    found = _instant(actual)
+    return found is not None and found == _instant(expected)
+
+
 def _contains(expected: object, actual: object) -> bool:
     if isinstance(actual, str):
         return str(expected) in actual
@@ -196,6 +219,7 @@ _TESTS: Final[Mapping[str, Callable[[object, object], bool]]] = {
     ),
     "values": lambda expected, actual: same(expected, actual),
     "hex": _has_bytes,
+    "instant": _same_instant,
 }
 
 
@@ -215,6 +239,8 @@ def _words(name: str, expected: object) -> str:
             return f"one of {_plain(expected)}"
         case "hex":
             return f"the bytes {expected}"
+        case "instant":
+            return f"the instant {expected}"
         case "contains":
             return f"containing {_plain(expected)}"
         case _:

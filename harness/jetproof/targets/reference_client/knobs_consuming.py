@@ -19,14 +19,26 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     ),
     ("delete-does-nothing", "Deleting a consumer sends nothing.", "A37-002 A37-057"),
     ("info-made-up", "The info of a consumer is not asked of the server.", "A37-056 A37-090"),
-    ("ordered-gap-unnoticed", "A missing message of an ordered consumer is overlooked.", "A37-004"),
+    (
+        "ordered-gap-unnoticed",
+        "A missing message of an ordered consumer is overlooked.",
+        "A37-004 A37-262",
+    ),
     (
         "ordered-never-made-anew",
         "An ordered consumer that is gone is not created again.",
         "A37-004",
     ),
-    ("ordered-starts-over", "An ordered consumer made anew starts at its first start.", "A37-004"),
-    ("ordered-options-dropped", "Filters and start of an ordered consumer are dropped.", "A37-004"),
+    (
+        "ordered-starts-over",
+        "An ordered consumer made anew starts at its first start.",
+        "A37-004 A37-262",
+    ),
+    (
+        "ordered-options-dropped",
+        "Filters and start of an ordered consumer are dropped.",
+        "A37-004 A37-262",
+    ),
     ("ordered-acknowledges", "An ordered consumer wants acknowledgements.", "A37-004"),
     # Life
     ("stop-goes-on", "A stop is told as done, and messages go on.", "A37-005"),
@@ -101,7 +113,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     # Statuses
     ("timeout-told", "408 Request Timeout is told as an error.", "A37-043 A37-074 A37-241 A37-252"),
     ("timeout-ends-consume", "408 Request Timeout ends the consume.", "A37-074"),
-    ("too-big-told", "409 Message Size Exceeds MaxBytes is told.", "A37-043 A37-074 A37-017"),
+    ("too-big-told", "409 Message Size Exceeds MaxBytes is told.", "A37-043 A37-074"),
     ("no-messages-told", "404 No Messages is told.", "A37-073"),
     ("no-messages-ends-consume", "404 No Messages ends the consume.", "A37-073"),
     ("interest-expired-told", "408 Interest Expired is told.", "A37-209"),
