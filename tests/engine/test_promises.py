@@ -221,6 +221,17 @@ def test_an_answered_ack_is_final() -> None:
     assert not broken(consumer_laws.acked_is_final(naked))
 
 
+def test_a_consumer_keeps_to_its_limits() -> None:
+    config = {"ack_policy": "explicit", "max_deliver": 2, "max_ack_pending": 2}
+    history = read_history([delivery(1, 1, 1), delivery(2, 1, 2)])
+    stream = view((consumer(config=config),))
+    assert not broken(consumer_laws.within_limits(stream, history))
+    again = read_history([delivery(1, 1, 1), delivery(2, 1, 2), delivery(3, 1, 3)])
+    assert broken(consumer_laws.within_limits(stream, again)) == ["limits.c.max_deliver"]
+    crowded = view((consumer(config=config, num_ack_pending=3),))
+    assert broken(consumer_laws.within_limits(crowded, history)) == ["limits.c.max_ack_pending"]
+
+
 # -- refusals and verdicts -------------------------------------------------------------------------
 
 

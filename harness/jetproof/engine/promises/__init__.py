@@ -21,6 +21,7 @@ from jetproof.engine.promises.names import (
     BATCH,
     CONSUMER,
     GAPS,
+    LIMITS,
     ORDER,
     PATHS,
     REFUSED,
@@ -131,6 +132,7 @@ def _about_stream(
     yield from _all(STREAM, stream_laws.adds_up(view))
     for info in view.consumers:
         yield from _all(CONSUMER, consumer_laws.consumer_adds_up(view, info))
+    yield from _all(LIMITS, consumer_laws.within_limits(view, history))
     if stream_laws.is_append_only(view, history):
         yield from _all(GAPS, consumer_laws.without_gaps(view, history, acknowledged))
         yield from _all(REFUSED, stream_laws.nothing_else(view, history))

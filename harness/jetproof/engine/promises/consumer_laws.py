@@ -106,6 +106,24 @@ def acked_is_final(history: History) -> Iterator[Finding]:
         yield Finding("acked", True, "no delivery after an answered ack")
 
 
+def within_limits(view: StreamView, history: History) -> Iterator[Finding]:
+    """A consumer keeps to the limits that the server confirmed in its configuration."""
+    by_consumer = _by_consumer(history)
+    for info in view.consumers:
+        name = str(info.get("name"))
+        said = [one.said for one in by_consumer.get((view.name, name), [])]
+        most = _number(info, "config.max_deliver")
+        if most > 0 and said:
+            highest = max(one.count for one in said)
+            words = f"at most {most} deliveries of a message"
+            yield Finding(f"limits.{name}.max_deliver", highest <= most, words, highest)
+        most = _number(info, "config.max_ack_pending")
+        unacked = _number(info, "num_ack_pending")
+        if most > 0 and at_path(info, "config.ack_policy") != "none":
+            words = f"at most {most} messages without an ack"
+            yield Finding(f"limits.{name}.max_ack_pending", unacked <= most, words, unacked)
+
+
 def _by_consumer(history: History) -> dict[Key, list[Delivery]]:
     """Deliveries of each consumer that has been one and the same for the whole case."""
     found: dict[Key, list[Delivery]] = defaultdict(list)
