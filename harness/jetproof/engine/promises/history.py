@@ -78,6 +78,8 @@ class History:
     """The subjects of API requests, in order."""
     actions: frozenset[str] = frozenset()
     """What was done to servers."""
+    replies: frozenset[str] = frozenset()
+    """The subjects to which the case asked for answers."""
     highest: Mapping[str, int] = field(default_factory=dict)
     """By stream: the highest sequence that any answer to a publication names."""
 
@@ -163,7 +165,9 @@ def read_history(frames: Iterable[FrameRecord]) -> History:
                     len(read) >= replies[frame.reply],
                 )
             )
-    return History(publications, deliveries, acks, api, frozenset(actions), highest)
+    return History(
+        publications, deliveries, acks, api, frozenset(actions), frozenset(replies), highest
+    )
 
 
 def _batch_members(

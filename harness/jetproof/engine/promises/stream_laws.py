@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jetproof.engine.judge import Finding
-from jetproof.engine.promises.history import Acknowledged, History, Publication
+from jetproof.engine.promises.history import Acknowledged, History
 from jetproof.engine.promises.state import StoredMessage, StreamView
 from jetproof.wire.rules.selecting import subject_matches
 
 SHORTENS = ("PURGE", "DELETE", "UPDATE", "RESTORE")
 REMOVING = ("Nats-Rollup", "Nats-TTL", "Nats-Schedule", "Nats-Scheduler", "Nats-Schedule-Next")
 LIMITS = ("max_msgs", "max_bytes", "max_age", "max_msgs_per_subject")
-REPLACED = ("Nats-Expected-", "Nats-Incr", "Nats-Counter-", "Nats-Msg-Size", "Nats-Required-")
+REPLACED = (
+    "Nats-Expected-",
+    "Nats-Incr",
+    "Nats-Counter-",
+    "Nats-Msg-Size",
+    "Nats-Required-",
+    "Nats-Trace-",
+)
 """Headers that a server may take, complete or replace: requests to it, and not content."""
 
 
@@ -83,7 +90,9 @@ def stored_as_sent(
 
 def nothing_else(view: StreamView, history: History) -> Iterator[Finding]:
     """A stream that only grows holds what was acknowledged, and nothing that was refused."""
-    ours = [message for message in history.publications if reaches(view, message)]
+    ours = [message for message in history.publications if reaches(view, message.subject)]
+    if any(reaches(view, subject) for subject in history.replies if subject):
+        return  # the server answers into the stream
     if not ours or any(message.fast or not message.answered for message in ours):
         return
     last = history.highest.get(view.name, 0)
@@ -93,10 +102,11 @@ def nothing_else(view: StreamView, history: History) -> Iterator[Finding]:
     yield _equal("last_seq", view.number("last_seq"), last, "the last acknowledged sequence")
 
 
-def reaches(view: StreamView, message: Publication) -> bool:
-    subjects = view.config.get("subjects")
-    return isinstance(subjects, list) and any(
-        subject_matches(str(subject), message.subject) for subject in subjects
+def reaches(view: StreamView, subject: str) -> bool:
+    """Whether a message to this subject is stored in the stream."""
+    patterns = view.config.get("subjects")
+    return isinstance(patterns, list) and any(
+        subject_matches(str(pattern), subject) for pattern in patterns
     )
 
 
