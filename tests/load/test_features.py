@@ -81,6 +81,48 @@ def test_a_default_of_the_file_holds_for_cases_that_send_the_feature(
     assert neither.features == ()
 
 
+TABLED = """\
+suite: demo/features
+about: Writes, one per row
+feature: expected-last-sequence
+given:
+  stream: {subjects: ["$stream.>"]}
+cases:
+  - case: expecting-$seq
+    clauses: [DEMO-001]
+    feature: {name: expected-last-sequence, differs: false, reason: all rows}
+    table:
+      - {seq: 0, headers: {Nats-Expected-Last-Sequence: 0}}
+      - {seq: 7, headers: {Nats-Expected-Last-Sequence: 7}, feature: expected-last-sequence}
+      - seq: 8
+        headers: {Nats-Expected-Last-Sequence: 8}
+        feature: [{name: expected-last-sequence, differs: false, reason: row $seq}]
+    steps:
+      - request: {subject: $stream.a, headers: $headers}
+        reply: {position: answer}
+"""
+
+
+def test_a_row_of_a_table_declares_for_itself(library: Library, tmp_path: Path) -> None:
+    cases = load_cases([written(tmp_path, TABLED)], library)
+    assert [case.features for case in cases] == [
+        (FeatureUse("expected-last-sequence", False, "all rows"),),
+        (FeatureUse("expected-last-sequence"),),
+        (FeatureUse("expected-last-sequence", False, "row 8"),),
+    ]
+
+
+def test_a_mistake_in_the_declaration_of_a_row_has_its_line(
+    library: Library, tmp_path: Path
+) -> None:
+    wrong = TABLED.replace("feature: expected-last-sequence}", "feature: min_last_seq}")
+    with pytest.raises(LoadError) as caught:
+        load_cases([written(tmp_path, wrong)], library)
+    assert [(mistake.line, mistake.message) for mistake in caught.value.mistakes] == [
+        (12, "no step of expecting-7 sends min_last_seq")
+    ]
+
+
 def test_a_declaration_does_not_make_a_case_another_one(library: Library, tmp_path: Path) -> None:
     with_it = load_cases([written(tmp_path)], library)
     bare = "\n".join(line for line in SUITE.splitlines() if "feature: " not in line)

@@ -3,7 +3,8 @@
 This happens to the plain data of a file, before anything else looks at it: what the schema, the
 readers and everybody after them see are the cases that were meant. A `$column` that is a whole
 value becomes the cell of the row, whatever that is; within a text the cell is inserted. All other
-variables stay, for the engine. A part that comes from a row keeps the row's line.
+variables stay, for the engine. A part that comes from a row keeps the row's line. `feature` in a row
+is no column: the case of that row has it in place of the `feature` of all rows.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from jetproof.model.template import text_of
 _COLUMN = re.compile(r"\$\$|\$(?P<plain>[a-z][a-z0-9_]*)|\$\{(?P<braced>[a-z][a-z0-9_]*)\}")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _TAKEN = frozenset({"stream", *VARIABLES})
+_OWN = "feature"
+"""The key of a case that a row may have for itself."""
 
 
 def expand_tables(document: Document, mistakes: list[Mistake]) -> Document:
@@ -80,8 +83,9 @@ class _Expansion:
         template = {key: value for key, value in self._case.items() if key != "table"}
         found: list[tuple[object, Place, Mapping[Keys, str]]] = []
         for index, row in enumerate(table):
-            self._row, self._at, self._out = row, ("table", index), {}
-            filled, place = self._fill(template, self._place, (), ())
+            self._at, self._out = ("table", index), {}
+            self._row = {name: cell for name, cell in row.items() if name != _OWN}
+            filled, place = self._filled(template, row)
             line = self._place_of(self._at).line
             named: dict[str | int, Place] = {**place.parts, "case": Place(line)}
             found.append((filled, Place(line, named), self._out))
@@ -89,13 +93,26 @@ class _Expansion:
             self._tell(("table", 0, name), f"no part of the case uses the column ${name}")
         return found if len(self._mistakes) == before else []
 
+    def _filled(
+        self, template: Mapping[str, object], row: Mapping[str, object]
+    ) -> tuple[object, Place]:
+        """The case of the row, with what the row says about its features."""
+        if _OWN not in row:
+            return self._fill(template, self._place, (), ())
+        at = (*self._at, _OWN)
+        shared = {key: value for key, value in template.items() if key != _OWN}
+        filled, place = self._fill(shared, self._place, (), ())
+        feature, there = self._fill(row[_OWN], self._place_of(at), at, (_OWN,))
+        assert _is_map(filled)
+        return {**filled, _OWN: feature}, replace(place, parts={**place.parts, _OWN: there})
+
     def _columns(self, table: object) -> set[str]:
         if not isinstance(table, list) or not table or not all(map(_is_map, table)):
             self._tell(("table",), "table must be a list of rows, each a mapping of columns")
             return set()
-        columns = set(table[0])
+        columns = set(table[0]) - {_OWN}
         for index, row in enumerate(table):
-            for name in sorted(set(row) ^ columns):
+            for name in sorted((set(row) - {_OWN}) ^ columns):
                 word = "lacks" if name in columns else "alone has"
                 self._tell(("table", index), f"the row {word} the column {name!r}")
         for name in sorted(columns):
