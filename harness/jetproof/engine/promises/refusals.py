@@ -81,9 +81,10 @@ def differences(before: State, after: State) -> list[Finding]:
                 words = "no such stream, as before" if was is None else "the stream, as before"
                 found.append(Finding(name, False, words, "absent" if now is None else "there"))
             continue
-        for key in sorted({*was, *now}):
-            if was.get(key) != now.get(key):
-                found.append(Finding(f"{name}.{key}", False, str(was.get(key)), now.get(key)))
+        # A cluster may leave a consumer out of a list; how many there are is compared as well.
+        for key in sorted(was.keys() & now.keys()):
+            if was[key] != now[key]:
+                found.append(Finding(f"{name}.{key}", False, str(was[key]), now[key]))
     return found or [Finding("state", True, "as before the refusal")]
 
 
