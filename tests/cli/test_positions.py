@@ -123,6 +123,22 @@ def test_the_odd_one_is_marked(
     assert [positions._row(point)["odd"] for point in found] == ["py:c@3.0.0"]
 
 
+def test_answers_that_begin_alike_are_kept_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    from jetproof.cli import positions
+
+    long = "x" * positions.LONGEST
+    positions._print(
+        points(
+            [
+                cell("go:a@1", position={"kept": long + "1"}),
+                cell("js:b@2", position={"kept": long + "2"}),
+            ]
+        )
+    )
+    lines = [line for line in capsys.readouterr().out.splitlines() if "xxx" in line]
+    assert [line.rsplit(None, 1)[1] for line in lines] == ["go:a@1", "js:b@2"]
+
+
 @pytest.fixture
 def played(jetproof: Command, case_file: Callable[..., Path]) -> str:
     assert jetproof("run", str(case_file(ASKS)), "--out", "played").code == 0

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from jetproof.results.positions import Point
 
 
+LONGEST = 120  # characters of an answer that are printed
+
+
 def add_parser(commands: Commands) -> None:
     parser = add_command(
         commands, "positions", "Show what servers or libraries do where a text is silent."
@@ -93,10 +96,11 @@ def _print(shown: Sequence[Point]) -> None:
         by_value: dict[str, list[str]] = {}
         for who, value in point.told.items():
             mark = " (alone)" if who == point.odd else ""
-            by_value.setdefault(visible(value, 60), []).append(visible(who) + mark)
+            by_value.setdefault(value, []).append(visible(who) + mark)
         sys.stdout.write(f"  {visible(point.title)} {paint.dim(', '.join(point.clauses))}\n")
-        widest = max(map(width, by_value))
-        for value, those in by_value.items():
+        shown_values = [visible(value, LONGEST) for value in by_value]
+        widest = max(map(width, shown_values))
+        for value, those in zip(shown_values, by_value.values(), strict=True):
             sys.stdout.write(f"      {pad(value, widest)}  {paint.dim(', '.join(those))}\n")
 
 
@@ -125,7 +129,7 @@ def _cell(text: str) -> str:
     """Text in a table: data, of which nothing may act as markup."""
     from jetproof.sinks.text import visible
 
-    return visible(text, 80).translate(_ESCAPED) or "-"
+    return visible(text, LONGEST).translate(_ESCAPED) or "-"
 
 
 _ESCAPED = {ord(mark): f"\\{mark}" for mark in "\\|`*_[]"} | {ord("<"): "&lt;", ord("&"): "&amp;"}
