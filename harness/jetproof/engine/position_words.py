@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from jetproof.engine.ack_subjects import delivered_by
 from jetproof.model.matching import MISSING, at_path
 
 LONGEST = 60  # characters of a payload that are shown as they are
@@ -32,7 +33,6 @@ _API = (
     "num_pending",
     "num_ack_pending",
 )
-_ACK_TOKENS = {9: 4, 11: 6, 12: 6}  # tokens of an ack subject, and the place of the deliveries
 
 
 def precise(
@@ -64,11 +64,8 @@ def _which(reply: str, sequences: Sequence[str]) -> tuple[str, ...]:
     """Which stored message it is: by the header of a direct get, or by the subject of its ack."""
     if sequences:
         return (f"seq {' and '.join(sequences)}",)
-    tokens = reply.split(".")
-    place = _ACK_TOKENS.get(len(tokens))
-    if place is None or not reply.startswith("$JS.ACK."):
-        return ()
-    return f"seq {tokens[place + 1]}", f"delivery {tokens[place]}"
+    said = delivered_by(reply)
+    return () if said is None else (f"seq {said.stream_seq}", f"delivery {said.count}")
 
 
 def _fields(document: object, paths: Sequence[str]) -> list[str]:
