@@ -73,6 +73,72 @@ def test_servers_answer_where_no_library_was_played() -> None:
     assert everybody([*found, *points([cell("go:a@1.0.0")])]) == ["2.9.3", "2.15.1", "go:a@1.0.0"]
 
 
+@pytest.mark.parametrize(
+    ("answers", "odd"),
+    [
+        (("yes", "yes", "no"), "2.15.1"),
+        (("no", "yes", "yes"), "2.12.8"),
+        (("yes", "yes", "yes"), None),
+        (("yes", "no", "perhaps"), None),
+        (("yes", "no", "no", "yes"), None),
+        (("yes", "no"), None),
+    ],
+)
+def test_the_odd_one_is_the_only_one_that_differs(answers: tuple[str, ...], odd: str) -> None:
+    releases = ("2.12.8", "2.14.6", "2.15.1", "2.15.2")
+    [servers] = points(
+        [
+            cell(server=release, position={"kept": value})
+            for release, value in zip(releases, answers, strict=False)
+        ]
+    )
+    assert servers.odd == odd
+    [libraries] = points(
+        [
+            cell(f"go:{release}", position={"kept": value})
+            for release, value in zip(releases, answers, strict=False)
+        ]
+    )
+    assert libraries.odd == (odd and f"go:{odd}")
+
+
+def test_the_odd_one_is_marked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from jetproof.cli import positions
+
+    found = points(
+        [
+            cell("go:a@1.0.0"),
+            cell("js:b@2.0.0"),
+            cell("py:c@3.0.0", position={"kept": "no"}),
+        ]
+    )
+    positions._print(found)
+    positions._markdown(found)
+    told = capsys.readouterr().out
+    assert "yes  go:a@1.0.0, js:b@2.0.0\n" in told
+    assert "no   py:c@3.0.0 (alone)\n" in told
+    assert "| one: kept | yes | yes | **no** (alone) |" in told
+    assert [positions._row(point)["odd"] for point in found] == ["py:c@3.0.0"]
+
+
+def test_answers_that_begin_alike_are_kept_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    from jetproof.cli import positions
+
+    long = "x" * positions.LONGEST
+    positions._print(
+        points(
+            [
+                cell("go:a@1", position={"kept": long + "1"}),
+                cell("js:b@2", position={"kept": long + "2"}),
+            ]
+        )
+    )
+    lines = [line for line in capsys.readouterr().out.splitlines() if "xxx" in line]
+    assert [line.rsplit(None, 1)[1] for line in lines] == ["go:a@1", "js:b@2"]
+
+
 @pytest.fixture
 def played(jetproof: Command, case_file: Callable[..., Path]) -> str:
     assert jetproof("run", str(case_file(ASKS)), "--out", "played").code == 0

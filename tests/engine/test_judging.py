@@ -15,6 +15,7 @@ from jetproof.engine.judge import (
     judge,
     merge,
     position_text,
+    position_words,
     read_source,
     summary,
 )
@@ -73,6 +74,60 @@ ACK = {"stream": "S", "seq": 3}
 )
 def test_a_message_in_a_word_or_two(seen: Seen, kind: str) -> None:
     assert summary(seen) == kind
+
+
+ACK_SUBJECT = "$JS.ACK.S.c.2.7.9.1700000000000000000.0"
+DOMAIN_ACK_SUBJECT = "$JS.ACK.hub.hash.S.c.2.7.9.1700000000000000000.0"
+GAP = {"type": "gap", "last_seq": 2, "seq": 5}
+API = "io.nats.jetstream.api.v1."
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        (message(), "empty"),
+        (message(headers=Headers([("Nats-Sequence", "4")])), "empty, seq 4"),
+        (
+            message(headers=Headers([("Nats-Sequence", "99"), ("Nats-Sequence", "4")])),
+            "empty, seq 99 and 4",
+        ),
+        (message(headers=Headers(status=404, description="No Messages")), "status 404 No Messages"),
+        (Seen("s", None, b"two"), "payload two"),
+        (Seen("s", None, b"two", ACK_SUBJECT), "payload two, seq 7, delivery 2"),
+        (Seen("s", None, b"two", DOMAIN_ACK_SUBJECT), "payload two, seq 7, delivery 2"),
+        (Seen("s", None, b"two", "$JS.ACK.odd"), "payload two"),
+        (Seen("s", None, b"x" * 61), "payload of 61 bytes"),
+        (Seen("s", None, b"a\x00"), "payload of 2 bytes"),
+        (message([1]), "payload [1]"),
+        (message({"n": 1}), 'payload {"n": 1}'),
+        (message(ACK), "pub-ack seq 3"),
+        (message({**ACK, "val": "7"}), "pub-ack seq 3 val 7"),
+        (message({**ACK, "duplicate": True}), "duplicate pub-ack seq 3"),
+        (message({**ACK, "batch": "b", "count": 1}), "batch pub-ack seq 3 count 1"),
+        (message({"type": "ack", "seq": 0, "msgs": 10}), "ack seq 0"),
+        (message(GAP), "gap last_seq 2 seq 5"),
+        (message({"type": "err", "seq": 2, **ERROR}), "error 10071 (400)"),
+        (
+            message({"type": API + "stream_msg_delete_response", "success": True}),
+            "stream_msg_delete_response (success true)",
+        ),
+        (
+            message(
+                {
+                    "type": API + "consumer_create_response",
+                    "name": "xYz",
+                    "created": "2026-01-01T00:00:00Z",
+                    "config": {"ack_policy": "none", "ack_wait": 5},
+                    "num_pending": 2,
+                }
+            ),
+            "consumer_create_response (ack_policy none, num_pending 2)",
+        ),
+        (message({"type": API + "account_info_response"}), "account_info_response"),
+    ],
+)
+def test_a_position_says_which_message_or_state_it_was(seen: Seen, words: str) -> None:
+    assert position_words(seen) == words
 
 
 @pytest.mark.parametrize(
@@ -151,7 +206,7 @@ def test_the_first_alternative_that_holds_gives_captures_and_positions(rules: Ru
     judgement = judged(wanted, message(ACK), rules)
     assert judgement.ok
     assert judgement.captures == {"it": "S"}
-    assert judgement.positions == {"second": "pub-ack"}
+    assert judgement.positions == {"second": "pub-ack seq 3"}
 
 
 def test_an_alternative_whose_capture_is_missing_does_not_hold(rules: Rules) -> None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from jetproof.results.positions import Point
 
 
+LONGEST = 120  # characters of an answer that are printed
+
+
 def add_parser(commands: Commands) -> None:
     parser = add_command(
         commands, "positions", "Show what servers or libraries do where a text is silent."
@@ -53,7 +56,9 @@ def run(args: argparse.Namespace) -> int:
     _markdown(shown) if args.markdown else _print(shown)
     equal = len(asked) - len(shown)
     left_out = f"; {equal} of them, on which all agree, are not shown" if equal else ""
-    sys.stdout.write(f"\n{plural(len(asked), 'position')}{left_out}\n")
+    odd = sum(point.odd is not None for point in asked)
+    alone = f"; on {odd} of them one alone differs" if odd else ""
+    sys.stdout.write(f"\n{plural(len(asked), 'position')}{left_out}{alone}\n")
     return 0
 
 
@@ -73,6 +78,7 @@ def _row(point: Point) -> dict[str, object]:
         "position": point.name,
         "clauses": list(point.clauses),
         "differs": point.differs,
+        "odd": point.odd,
         "told": dict(point.told),
     }
 
@@ -89,10 +95,12 @@ def _print(shown: Sequence[Point]) -> None:
             suite = point.suite
         by_value: dict[str, list[str]] = {}
         for who, value in point.told.items():
-            by_value.setdefault(visible(value, 60), []).append(visible(who))
+            mark = " (alone)" if who == point.odd else ""
+            by_value.setdefault(value, []).append(visible(who) + mark)
         sys.stdout.write(f"  {visible(point.title)} {paint.dim(', '.join(point.clauses))}\n")
-        widest = max(map(width, by_value))
-        for value, those in by_value.items():
+        shown_values = [visible(value, LONGEST) for value in by_value]
+        widest = max(map(width, shown_values))
+        for value, those in zip(shown_values, by_value.values(), strict=True):
             sys.stdout.write(f"      {pad(value, widest)}  {paint.dim(', '.join(those))}\n")
 
 
@@ -107,17 +115,21 @@ def _markdown(shown: Sequence[Point]) -> None:
         head = [f"{_cell(suite)}: what is asked", *map(_cell, columns)]
         lines = [head, ["---"] * len(head)]
         lines += [
-            [_cell(point.title), *(_cell(point.told.get(who, "")) for who in columns)]
-            for point in of_suite
+            [_cell(point.title), *(_answer(point, who) for who in columns)] for point in of_suite
         ]
         sys.stdout.write("\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n\n")
+
+
+def _answer(point: Point, who: str) -> str:
+    answer = _cell(point.told.get(who, ""))
+    return f"**{answer}** (alone)" if who == point.odd else answer
 
 
 def _cell(text: str) -> str:
     """Text in a table: data, of which nothing may act as markup."""
     from jetproof.sinks.text import visible
 
-    return visible(text, 80).translate(_ESCAPED) or "-"
+    return visible(text, LONGEST).translate(_ESCAPED) or "-"
 
 
 _ESCAPED = {ord(mark): f"\\{mark}" for mark in "\\|`*_[]"} | {ord("<"): "&lt;", ord("&"): "&amp;"}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from jetproof.engine.documents import cut, read_json
+from jetproof.engine.position_words import precise
 from jetproof.load.errortable import ErrorTable, Law
 from jetproof.load.wire_schemas import WireSchemas
 from jetproof.model.case import ErrorCode, Expectation
@@ -192,7 +193,7 @@ def judge(
         else:
             verdict.add(f"{at}.{source}", f"a value to keep as ${name}", value, "")
     if expectation.position is not None:
-        verdict.positions[expectation.position] = summary(seen)
+        verdict.positions[expectation.position] = position_words(seen)
     for name, source in expectation.positions.items():
         verdict.positions[name] = position_text(read_source(seen, source))
     return verdict
@@ -226,6 +227,15 @@ def summary(seen: Seen) -> str:
     if isinstance(document.get("type"), str):
         return cut(str(document["type"]).rsplit(".", 1)[-1])
     return "json"
+
+
+def position_words(seen: Seen) -> str:
+    """A message as a position records it: its kind, and which message or state it is about."""
+    kind = summary(seen)
+    if seen.words or seen.status_line:
+        return kind
+    sequences = () if seen.headers is None else seen.headers.get_all("Nats-Sequence")
+    return cut(precise(kind, seen.document, readable(seen.text), seen.reply, sequences))
 
 
 def describe_expectation(expectation: Expectation, env: Env) -> str:

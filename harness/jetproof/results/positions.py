@@ -33,6 +33,17 @@ class Point:
         return len(set(self.told.values())) > 1
 
     @property
+    def odd(self) -> str | None:
+        """The one that answers alone while at least two others agree with each other."""
+        by_value: dict[str, list[str]] = {}
+        for who, value in self.told.items():
+            by_value.setdefault(value, []).append(who)
+        sizes = sorted(map(len, by_value.values()))
+        if len(sizes) != 2 or sizes[0] != 1 or sizes[1] < 2:
+            return None
+        return next(those[0] for those in by_value.values() if len(those) == 1)
+
+    @property
     def title(self) -> str:
         """The question without its suite."""
         there = "" if self.topology == "single" else f" ({self.topology})"

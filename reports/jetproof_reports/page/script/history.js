@@ -94,7 +94,7 @@ function deviationsView(matrix, tables) {
 function positionsView(matrix, tables) {
   return viewFrame(
     "Positions where the text does not decide",
-    "What each release does where a sentence is silent, contested or leaves a choice. Positions that changed come first.",
+    "What each release does where a sentence is silent, contested or leaves a choice. Positions that changed come first; an answer that one release alone gives is marked.",
     NO_CONTROLS,
     (place) => {
       if (!tables.positions) return missing(place, "positions");
@@ -128,18 +128,24 @@ function positionsTaken(positions) {
     .sort((a, b) => Number(b.values.length > 1) - Number(a.values.length > 1) || a.case.localeCompare(b.case) || a.name.localeCompare(b.name));
 }
 
+function answerOfReleases(value, who, odd) {
+  return h("li", { class: odd ? "answer odd" : "answer" }, h("code", {}, wireText(value)), h("span", { class: "hint" }, ` ${who}`), odd ? h("span", { class: "mark" }, "alone") : null);
+}
+
 function positionsShown(matrix, shown) {
   const oldest = ({ by }) => Math.min(...by.flatMap((one) => one.servers.map((server) => matrix.servers.indexOf(server))));
   const plainFirst = (one) => Number(one.provider !== "embedded");
   const who = ({ by }) => by.sort((a, b) => plainFirst(a) - plainFirst(b)).map((one) => spans(matrix, one.servers) + (plainFirst(one) && one.provider !== "reference" ? ` ${one.provider}` : "")).join(", ");
   const changed = shown.filter((one) => one.values.length > 1).length;
+  const releases = ({ by }) => by.reduce((count, one) => count + one.servers.length, 0);
+  const alone = (one) => oddOne(new Map(one.values.map((value) => [value.value, releases(value)])));
   return [
     h("p", { class: "hint" }, `${plural(shown.length, "position")}, of which ${changed} changed.`),
     longTable(["Case", "Position", "What the releases do"], shown, (one) =>
       row(
         [caseLink(one.case), one.topology === "single" ? null : h("span", { class: "mark" }, one.topology), one.provider === "reference" ? h("span", { class: "mark" }, one.provider) : null, h("div", { class: "hint" }, one.clauses.join(", "))],
         wireText(one.name),
-        h("ul", { class: "plain" }, one.values.sort((x, y) => oldest(x) - oldest(y)).map((value) => h("li", {}, h("code", {}, wireText(value.value)), h("span", { class: "hint" }, ` ${who(value)}`)))),
+        h("ul", { class: "plain" }, one.values.sort((x, y) => oldest(x) - oldest(y)).map((value) => answerOfReleases(value.value, who(value), value.value === alone(one)))),
       ),
     ),
   ];

@@ -212,14 +212,20 @@ function usualAnswer(answers) {
   }
   const most = Math.max(0, ...votes.values());
   const first = [...votes].filter(([, count]) => count === most).map(([value]) => value);
-  return { differ: votes.size > 1, usual: first.length === 1 ? first[0] : null };
+  return { differ: votes.size > 1, usual: first.length === 1 ? first[0] : null, alone: oddOne(votes) };
+}
+
+/** The answer that one alone gives while at least two others agree with each other, of answers and how many give each. */
+function oddOne(votes) {
+  const [few, many] = [...votes].sort(([, a], [, b]) => a - b);
+  return votes.size === 2 && few[1] === 1 && many[1] > 1 ? few[0] : null;
 }
 
 function libraryPositionsView(matrix, libraries, tables) {
   const known = new Map((tables.coverage || []).map((clause) => [clause.clause, clause]));
   return viewFrame(
     "What libraries do where the text is silent",
-    "One row a question that the text leaves open, one column a library. Questions on which libraries differ come first; answers unlike the most common one are marked.",
+    "One row a question that the text leaves open, one column a library. Questions on which libraries differ come first; answers unlike the most common one are marked, with “alone” where all others agree.",
     (draw) => libraryControls(libraries, draw),
     (place) => {
       const { columns } = librarySelection(libraries);
@@ -266,7 +272,7 @@ function answerShown(one, value, cells, several) {
     "div",
     { class: odd ? "answer odd" : "answer" },
     h("a", { href: viewAddress("libraries", { ...CLEARED, by: "", cell: cells.at(-1).name }) }, h("code", {}, wireText(value))),
-    odd ? h("span", { class: "sr" }, " (differs)") : null,
+    odd ? h("span", { class: value === one.alone ? "mark" : "sr" }, value === one.alone ? "alone" : " (differs)") : null,
     where ? h("span", { class: "hint" }, where) : null,
   );
 }
