@@ -62,7 +62,10 @@ def test_the_page_shows_the_table_of_wire_forms_and_a_reason() -> None:
     assert fences()["text reason"] == [f"{reason}\n"]
 
 
-def test_the_page_shows_what_is_said_of_another_document(jetproof: Command, tmp_path: Path) -> None:
+def test_the_page_shows_what_is_said_of_another_document(
+    jetproof: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "ADR-53.md").write_text("# Feature flags\n\nFlags are a map.\n")
     done = jetproof("spec-check", "ADR-53.md", "--spec", "adr-53")
     assert done.code == 1

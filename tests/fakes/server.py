@@ -13,6 +13,7 @@ for one thing. They hold no state worth the name and live in the event loop of t
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import json
 import re
@@ -64,6 +65,10 @@ DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 
 
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
 class Client:
     """One connection to a fake: what it subscribed to, and the way back to it."""
 
@@ -89,6 +94,7 @@ class Polite:
         self.clients: list[Client] = []
         self.published: list[Pub] = []
         self.streams: dict[str, dict[str, Any]] = {}
+        self.stored: dict[tuple[str, int], Pub] = {}
         self.port = 0
         self._server: asyncio.Server | None = None
 
@@ -136,6 +142,11 @@ class Polite:
         if call.startswith("STREAM.INFO.") and name in self.streams:
             page = {"total": 0, "offset": 0, "limit": 1024}
             return {"type": f"{TYPE}.stream_info_response", **page, **self.streams[name]}
+        if call.startswith("STREAM.MSG.GET.") and name in self.streams:
+            return {
+                "type": f"{TYPE}.stream_msg_get_response",
+                **self.got(name, json.loads(payload)),
+            }
         if call.startswith("STREAM.DELETE.") and self.streams.pop(name, None):
             return {"type": f"{TYPE}.stream_delete_response", "success": True}
         error = {"code": 404, "err_code": 10059, "description": "stream not found"}
@@ -145,8 +156,30 @@ class Polite:
         name = frame.subject.split(".")[0]
         state = self.streams[name]["state"]
         state["messages"] += 1
+        state["first_seq"] = 1
         state["last_seq"] += 1
+        self.stored[name, state["last_seq"]] = frame
         return {"stream": name, "seq": state["last_seq"]}
+
+    def got(self, stream: str, asked: dict[str, Any]) -> dict[str, Any]:
+        """A stored message, by its sequence or as the last of its subject."""
+        found = [
+            (seq, frame)
+            for (name, seq), frame in self.stored.items()
+            if name == stream and asked in ({"seq": seq}, {"last_by_subj": frame.subject})
+        ]
+        if not found:
+            return {"error": {"code": 404, "err_code": 10037, "description": "no message found"}}
+        seq, frame = found[-1]
+        message = {
+            "subject": frame.subject,
+            "seq": seq,
+            "time": NOW,
+            "data": _base64(frame.payload),
+        }
+        if frame.headers is not None:
+            message["hdrs"] = _base64(frame.headers.encode())
+        return {"message": message}
 
     def reply(self, client: Client, frame: Pub, headers: Headers | None, payload: bytes) -> None:
         """An answer goes to whoever listens on the reply subject."""

@@ -11,12 +11,12 @@ from jetproof.cli import main
 CASE = "adr-50/fast-ingest/rev-7/flow::every-third-message-is-acknowledged"
 LAWFUL = "adr-50/fast-ingest/rev-7/flow::next-acknowledgement-comes-by-the-flow-told"
 FAULTS = {
-    "fast7-never-answers": "step start, message: expected",
-    "fast7-acks-twice": "step three, message.json.seq: expected 3, got 1",
-    "fast7-acks-the-future": "step three, message.json.seq: expected 3, got 8",
-    "fast7-raises-the-flow": "step three, message.json.messages: expected lte 3, got 6",
-    "fast7-talks-garbage-in-the-middle": "step three, message.json: expected a JSON payload",
-    "fast7-says-503-in-the-middle": "step three, message.json: expected a JSON payload",
+    "fast7-never-answers": "step acks, messages.count: expected gte 4 messages, got 0",
+    "fast7-acks-twice": "step law, law.flow.points: expected acknowledgements as far apart",
+    "fast7-acks-the-future": "acknowledgements as far apart as they tell, got 8 after 6 with 3",
+    "fast7-raises-the-flow": "law.flow.asked: expected a flow from 1 to what was asked for, got 6 of 3",
+    "fast7-talks-garbage-in-the-middle": "messages.each.json: expected a JSON payload, got payload",
+    "fast7-says-503-in-the-middle": "messages.each.json: expected a JSON payload, got status 503",
 }
 
 

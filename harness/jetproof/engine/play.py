@@ -245,7 +245,8 @@ class Play:
         self.transcript.sent(line.name, frame)
         if reply is not None:
             self.requests[_channel(reply)] = frame.subject, line.name
-            self._whole.moving |= reply.endswith(".$FI")
+            fast = headers is not None and "Nats-Fast-Batch-Id" in headers
+            self._whole.moving |= fast or reply.endswith(".$FI")
         if isinstance(self.step, Publish):
             self._whole.moving |= subject.startswith("$")
             self._whole.settled = False

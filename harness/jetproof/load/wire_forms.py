@@ -27,6 +27,7 @@ def read_forms(
     if schema.check(document, mistakes):
         return ()
     data: Any = document.data
+    elsewhere = {*elsewhere, *data.get("specifications", ())}
     found: dict[str, WireForm] = {}
     for index, raw in enumerate(data["forms"]):
         reader = _Form(document, ("forms", index), raw, mistakes)

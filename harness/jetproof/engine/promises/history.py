@@ -18,6 +18,7 @@ BATCH_ID, BATCH_SEQUENCE, BATCH_COMMIT = (
     "Nats-Batch-Sequence",
     "Nats-Batch-Commit",
 )
+FAST_BATCH_ID = "Nats-Fast-Batch-Id"
 _COMMITS = ("1", "eob")
 
 
@@ -40,7 +41,7 @@ class Publication:
     @property
     def fast(self) -> bool:
         """Whether it belongs to fast ingest, which is acknowledged later and by other messages."""
-        return self.reply.endswith(".$FI")
+        return self.reply.endswith(".$FI") or self.header(FAST_BATCH_ID) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def read_history(frames: Iterable[FrameRecord]) -> History:
     api: list[str] = []
     highest: dict[str, int] = defaultdict(int)
     for at, frame in sent:
-        came = answers.get(frame.reply, []) if frame.reply else []
+        came = answers.get(frame.reply, [])[: replies[frame.reply]] if frame.reply else []
         # Where several messages share a reply subject, no answer belongs to one of them.
         answer = came[0] if came and replies[frame.reply] == 1 else None
         if _is_api(frame.subject):
