@@ -19,14 +19,26 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     ),
     ("delete-does-nothing", "Deleting a consumer sends nothing.", "A37-002 A37-057"),
     ("info-made-up", "The info of a consumer is not asked of the server.", "A37-056 A37-090"),
-    ("ordered-gap-unnoticed", "A missing message of an ordered consumer is overlooked.", "A37-004"),
+    (
+        "ordered-gap-unnoticed",
+        "A missing message of an ordered consumer is overlooked.",
+        "PRM-022",
+    ),
     (
         "ordered-never-made-anew",
         "An ordered consumer that is gone is not created again.",
-        "A37-004",
+        "PRM-022",
     ),
-    ("ordered-starts-over", "An ordered consumer made anew starts at its first start.", "A37-004"),
-    ("ordered-options-dropped", "Filters and start of an ordered consumer are dropped.", "A37-004"),
+    (
+        "ordered-starts-over",
+        "An ordered consumer made anew starts at its first start.",
+        "PRM-022",
+    ),
+    (
+        "ordered-options-dropped",
+        "Filters and start of an ordered consumer are dropped.",
+        "PRM-022",
+    ),
     ("ordered-acknowledges", "An ordered consumer wants acknowledgements.", "A37-004"),
     # Life
     ("stop-goes-on", "A stop is told as done, and messages go on.", "A37-005"),
