@@ -86,7 +86,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     ("refill-overfills", "Every refill asks for the whole limit.", "A37-035 A37-036 A37-096"),
     ("stuck-at-one", "With a limit of one there is no second pull request.", "A37-067"),
     ("max-bytes-without-batch", "With max_bytes no batch is sent.", "A37-063 A37-207 A37-256"),
-    ("order-reversed", "Messages that came together are handed over backwards.", "A37-055"),
+    ("order-reversed", "Messages that came together are handed over backwards.", "A37-055 PRM-024"),
     # Counts
     ("pull-not-counted", "A further pull request is not added to the counts.", "A37-036 A37-039"),
     ("message-not-counted", "Messages are not taken off the counts.", "A37-020 A37-040"),
@@ -165,7 +165,12 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
         "A37-084 A37-086 A37-087",
     ),
     ("pulls-while-disconnected", "Pull requests are made and kept while cut off.", "A37-077"),
-    ("no-pull-after-reconnect", "No pull request follows a reconnect.", "A37-052"),
+    ("no-pull-after-reconnect", "No pull request follows a reconnect.", "A37-052 PRM-023"),
+    (
+        "consumers-forgotten-at-reconnect",
+        "Consumers that were looked up before a reconnect are gone after it.",
+        "PRM-023",
+    ),
     ("no-info-after-reconnect", "The consumer is not asked for.", "A37-051", "adr-37@0"),
     (
         "missing-consumer-survived",

@@ -7,7 +7,7 @@ from typing import Final
 from jetproof.targets.reference_client.knob import Knob, table
 
 READING: Final[tuple[Knob, ...]] = table(
-    ("requests-never-time-out", "A request waits for its answer for ever.", "A31-017"),
+    ("requests-never-time-out", "A request waits for its answer for ever.", "A31-017 PRM-021"),
     ("direct-get-falls-back", "Where nobody answers, the stream's API is asked.", "A31-017"),
     ("old-server-unnoticed", "A first reply without Nats-Num-Pending is all.", "A31-045"),
     ("sequence-off-by-one", "The next sequence is asked for.", "A31-178 A31-181 A31-183 A31-186"),
@@ -71,5 +71,6 @@ READING: Final[tuple[Knob, ...]] = table(
     ("meta-sent-once", "Another put under the same name sends no meta message.", "A53-038"),
     ("sequence-of-the-last-chunk", "A put tells the last chunk's sequence.", "A53-038"),
     ("meta-unguarded", "The meta message is read without the guard.", "A53-039"),
+    ("object-unchecked", "An object of which a chunk is missing is handed over.", "PRM-022"),
     ("chunks-unguarded", "Chunks are read without the guard.", "A53-040"),
 )
