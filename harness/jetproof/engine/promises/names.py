@@ -16,7 +16,10 @@ REFUSED: Final = "PRM-006"
 STREAM: Final = "PRM-007"
 CONSUMER: Final = "PRM-008"
 PATHS: Final = "PRM-009"
-JUDGED: Final = frozenset({STORED, BATCH, ORDER, GAPS, ACKED, REFUSED, STREAM, CONSUMER, PATHS})
+HANDED: Final = "PRM-024"
+JUDGED: Final = frozenset(
+    {STORED, BATCH, ORDER, GAPS, ACKED, REFUSED, STREAM, CONSUMER, PATHS, HANDED}
+)
 
 
 def streams_of(play: Play) -> list[str]:

@@ -165,7 +165,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
         "A37-084 A37-086 A37-087",
     ),
     ("pulls-while-disconnected", "Pull requests are made and kept while cut off.", "A37-077"),
-    ("no-pull-after-reconnect", "No pull request follows a reconnect.", "A37-052 PRM-023"),
+    ("no-pull-after-reconnect", "No pull request follows a reconnect.", "A37-052"),
     (
         "consumers-forgotten-at-reconnect",
         "Consumers that were looked up before a reconnect are gone after it.",
@@ -179,5 +179,5 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
         "adr-37@0",
     ),
     ("info-after-reconnect", "The consumer is asked for, and its absence ends it.", "A37-078"),
-    ("reconnect-ends-consume", "The loss of the connection ends the consume.", "A37-078"),
+    ("reconnect-ends-consume", "The loss of the connection ends the consume.", "A37-078 PRM-023"),
 )

@@ -71,6 +71,5 @@ READING: Final[tuple[Knob, ...]] = table(
     ("meta-sent-once", "Another put under the same name sends no meta message.", "A53-038"),
     ("sequence-of-the-last-chunk", "A put tells the last chunk's sequence.", "A53-038"),
     ("meta-unguarded", "The meta message is read without the guard.", "A53-039"),
-    ("object-unchecked", "An object of which a chunk is missing is handed over.", "PRM-022"),
     ("chunks-unguarded", "Chunks are read without the guard.", "A53-040"),
 )

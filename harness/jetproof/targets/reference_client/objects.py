@@ -78,8 +78,7 @@ class ObjectStore:
             config["min_last_seq"] = minimum
         deliveries = await gather(self._requests, self.stream, config)
         data = b"".join(delivery.msg.payload for delivery in deliveries)
-        whole = len(data) == int(meta["size"]) and _digest(data) == meta["digest"]
-        if not whole and not self._wrong("object-unchecked"):
+        if len(data) != int(meta["size"]) or _digest(data) != meta["digest"]:
             raise ClientError("DigestMismatch", f"the object {name} is not as it was stored")
         return data
 
