@@ -87,6 +87,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     ("stuck-at-one", "With a limit of one there is no second pull request.", "A37-067"),
     ("max-bytes-without-batch", "With max_bytes no batch is sent.", "A37-063 A37-207 A37-256"),
     ("order-reversed", "Messages that came together are handed over backwards.", "A37-055 PRM-024"),
+    ("third-message-dropped", "The message of sequence 3 is not handed over.", "PRM-024"),
     # Counts
     ("pull-not-counted", "A further pull request is not added to the counts.", "A37-036 A37-039"),
     ("message-not-counted", "Messages are not taken off the counts.", "A37-020 A37-040"),
