@@ -180,5 +180,9 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
         "adr-37@0",
     ),
     ("info-after-reconnect", "The consumer is asked for, and its absence ends it.", "A37-078"),
-    ("reconnect-ends-consume", "The loss of the connection ends the consume.", "A37-078 PRM-023"),
+    (
+        "reconnect-ends-consume",
+        "The loss of the connection ends the consume.",
+        "A37-078 PRM-022 PRM-023",
+    ),
 )
