@@ -198,7 +198,7 @@ def test_the_numbers_are_those_of_go(shared: Path, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("shared")
 def test_counters_are_read_wherever_they_begin(home: Path, tmp_path: Path) -> None:
     """They stand behind the arguments of the process, on a boundary of four bytes."""
-    (binary,) = (home / "cache").glob("servers/*/cover/*/nats-server")
+    (binary,) = (home / "cache").glob("servers/*/checkout/*/nats-server")
     for more in range(4):
         folder = tmp_path / str(more)
         folder.mkdir()

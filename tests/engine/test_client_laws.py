@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jetproof.engine.client_laws import Account, handed_over, outstanding, refilled
+from jetproof.engine.client_laws import Account, delivered, handed_over, outstanding, refilled
 from jetproof.engine.client_side import Passed
 from jetproof.engine.judge import Seen
 from jetproof.model.matcher import parse_matcher
@@ -201,3 +201,13 @@ def test_handed_over_until_a_mark() -> None:
     played = case(pull(3), message(1), message(2), message(3), messages=(1, 2))
     played.marks["drained"] = 5.0
     assert law(handed_over, played, consume="k", until="drained") == {}
+
+
+def test_delivered_are_exactly_these_in_this_order() -> None:
+    def lacks(*messages: int) -> dict[str, object]:
+        return law(delivered, case(messages=messages), consume="k", sequences="1, 2, 4")
+
+    assert lacks(1, 2, 4) == {}
+    assert lacks(1, 4, 2) == {"sequences": "1, 4, 2"}
+    assert lacks(1, 2, 2, 4) == {"sequences": "1, 2, 2, 4"}
+    assert lacks() == {"sequences": "none"}

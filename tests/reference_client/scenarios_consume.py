@@ -199,6 +199,14 @@ async def a_stop_ends_it(bench: Bench) -> None:
     assert not bench.told("message")
 
 
+@notices("third-message-dropped")
+async def every_message_is_handed_over(bench: Bench) -> None:
+    await bench.make_stream(5)
+    await bench.make_consumer()
+    await bench.call("consume", of="c", **{"as": "k"}, max_messages=10)
+    await bench.until(lambda: len(bench.told("message")) == 5)
+
+
 @notices("ordered-gap-unnoticed ordered-starts-over makes-a-push-consumer")
 async def an_ordered_consumer_notices_a_gap(bench: Bench) -> None:
     await bench.make_stream(6)

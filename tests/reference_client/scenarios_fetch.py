@@ -132,6 +132,34 @@ async def a_lost_connection_ends_it(bench: Bench) -> None:
     assert (await later)["error"]["type"] == "ConnectionLost"
 
 
+@notices("fetch-error-drops-messages")
+async def what_came_before_a_lost_connection_is_returned(bench: Bench) -> None:
+    await ready(bench, 1)
+    later = asyncio.create_task(bench.call("fetch", of="c", max_messages=2, expires_ms=30_000))
+    await bench.until(bench.pulls)
+    await bench.settled()
+    bench.tap.cut()
+    fetched = await later
+    assert fetched["error"]["type"] == "ConnectionLost"
+    assert [message["seq"] for message in fetched["messages"]] == [1]
+
+
+@notices("consumers-forgotten-at-reconnect")
+async def a_consumer_outlives_a_reconnect(bench: Bench) -> None:
+    await ready(bench, 1)
+    bench.tap.cut()
+    await bench.until(lambda: len(bench.told("connection")) > 1)
+    fetched = await bench.call("fetch", of="c", max_messages=1, expires_ms=3000)
+    assert [message["seq"] for message in fetched["messages"]] == [1]
+
+
+@notices("numbers-rounded")
+async def large_sequences_are_exact(bench: Bench) -> None:
+    await bench.make_stream(first_seq=2**53 + 1)
+    published = await bench.call("publish", subject=f"{bench.stream}.a")
+    assert published["ack"]["seq"] == 2**53 + 1
+
+
 @notices("fetch-without-limits fetch-always-waits")
 async def nothing_there(bench: Bench) -> None:
     await ready(bench, 0)

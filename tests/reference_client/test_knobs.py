@@ -26,7 +26,7 @@ def client_clauses(*, demanding: bool) -> set[str]:
         clause["id"]
         for clause in clauses
         if clause["actor"] in ("client", "both")
-        and not (demanding and (clause["level"] == "may" or clause["status"] == "silent"))
+        and not (demanding and (clause["level"] == "may" or clause.get("status") == "silent"))
     }
 
 

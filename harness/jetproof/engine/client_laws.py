@@ -210,6 +210,15 @@ def handed_over(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     ]
 
 
+def delivered(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
+    """Exactly these messages so far, whatever came of them at the tap."""
+    assert play.client is not None
+    told = play.client.told("message", str(arguments["consume"]))
+    got = ", ".join(str(at_path(seen.document, "seq")) for seen in told) or "none"
+    wanted = str(arguments["sequences"])
+    return [Finding("sequences", got == wanted, wanted, got)]
+
+
 def _short(sequences: Sequence[object]) -> str:
     told = ", ".join(map(str, sequences[:20]))
     return f"{told}, … ({len(sequences)})" if len(sequences) > 20 else told or "none"

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -86,6 +86,7 @@ class ClientSide:
         self._transcript = transcript
         self._frames: list[_Frame] = []
         self._events: list[_Event] = []
+        self._returned: list[object] = []
         self._subjects: dict[tuple[int, str], str] = {}
         self._news = asyncio.Event()
 
@@ -139,6 +140,8 @@ class ClientSide:
         answer = await self.adapter.call(op, parameters, timeout)
         told = {answer.kind: answer.body}
         self._transcript.note(ADAPTER, "answer", f"{op}: {_told(told)}")
+        if answer.kind == "ok" and isinstance(answer.body, Mapping):
+            self._returned.extend(_messages(answer.body))
         if answer.kind == "unsupported":
             raise NotSupported(f"{op}: {cut(str(answer.body))}")
         return answer
@@ -190,6 +193,10 @@ class ClientSide:
         """Every event of one kind about one thing, taken by a step or not."""
         return [event.seen for event in self._events if (event.name, event.of) == (name, of)]
 
+    def returned(self) -> list[object]:
+        """Every message that a call returned, such as a fetch or a next."""
+        return self._returned
+
     async def stop(self) -> None:
         """Ends what is still under way."""
         for task in self.calls.values():
@@ -231,6 +238,13 @@ def answer_seen(answer: Answer) -> Seen:
     payload = json.dumps(body, default=str).encode()
     words = _ok_words(body) if answer.kind == "ok" else f"error {error_words(body)}"
     return Seen("", None, payload, at=answer.at, outcome=answer.kind, words=words)
+
+
+def _messages(body: Mapping[str, object]) -> Iterator[object]:
+    several = body.get("messages")
+    yield from several if isinstance(several, list) else ()
+    if body.get("message") is not None:
+        yield body["message"]
 
 
 def _ok_words(body: object) -> str:

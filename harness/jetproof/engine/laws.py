@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from jetproof.engine.ack_subjects import sequence_of
-from jetproof.engine.client_laws import handed_over, outstanding, refilled
+from jetproof.engine.client_laws import delivered, handed_over, outstanding, refilled
 from jetproof.engine.delivery_laws import subscribed_first
 from jetproof.engine.ingest_laws import channels, numbered, paced, pings
 from jetproof.engine.judge import Finding, Seen
@@ -236,6 +236,7 @@ _LAWS: Mapping[str, Callable[[Play, Mapping[str, object]], list[Finding]]] = {
     "outstanding": outstanding,
     "refilled": refilled,
     "handed_over": handed_over,
+    "delivered": delivered,
     "channels": channels,
     "numbered": numbered,
     "paced": paced,

@@ -85,6 +85,13 @@ LAWS: Mapping[str, LawSpec] = {
         frozenset({"consume"}),
         for_clients=True,
     ),
+    "delivered": LawSpec(
+        "The consume of this name has handed exactly these stream sequences to the application, in "
+        "this order.",
+        {"consume": "text", "sequences": "text", "within": "duration"},
+        frozenset({"consume", "sequences"}),
+        for_clients=True,
+    ),
     "channels": LawSpec(
         "Whenever a client library that ingests fast sends a message, one subscription covers its "
         "reply subject, and that is the one to the inbox of its batch.",

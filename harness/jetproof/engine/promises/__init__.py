@@ -12,15 +12,17 @@ import time
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 
+from jetproof.engine.client_side import ClientSide
 from jetproof.engine.judge import Finding
 from jetproof.engine.play import Play
-from jetproof.engine.promises import consumer_laws, stream_laws
+from jetproof.engine.promises import consumer_laws, handed, stream_laws
 from jetproof.engine.promises.history import BATCH_ID, Acknowledged, History, read_history
 from jetproof.engine.promises.names import (
     ACKED,
     BATCH,
     CONSUMER,
     GAPS,
+    HANDED,
     LIMITS,
     ORDER,
     PATHS,
@@ -52,7 +54,10 @@ class Held:
 async def close(play: Play, promises: frozenset[str]) -> None:
     """Judges every promise that the catalogue names. What cannot be asked is not judged."""
     session = play.session
-    if not promises or play.client is not None or session.down or session.foreign:
+    if play.client is not None:
+        await _close_client(play, play.client, promises)
+        return
+    if not promises or session.down or session.foreign:
         return
     if len(play.transcript.frames) > FRAMES_MOST:
         return
@@ -68,6 +73,25 @@ async def close(play: Play, promises: frozenset[str]) -> None:
     except (ConnectionLost, WireTimeout) as problem:
         play.transcript.note("harness", CLOSING, f"not judged: {problem}")
         return
+    _check(play, held)
+
+
+async def _close_client(play: Play, client: ClientSide, promises: frozenset[str]) -> None:
+    """The promise of a client library that is judged in every case."""
+    if HANDED not in promises:
+        return
+    play.step, play.transcript.step = CLOSING, CLOSING
+    steps = tuple(play.case.all_steps())
+    deadline = time.monotonic() + SETTLED * play.factor
+    while True:
+        held = list(_all(HANDED, handed.judged(client, steps)))
+        if all(one.finding.ok for one in held) or time.monotonic() > deadline:
+            break
+        await asyncio.sleep(AGAIN)
+    _check(play, held)
+
+
+def _check(play: Play, held: Iterable[Held]) -> None:
     for one in held:
         finding = one.finding
         play.check(

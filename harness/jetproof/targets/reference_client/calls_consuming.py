@@ -17,6 +17,7 @@ from jetproof.targets.reference_client.consuming import Consuming
 from jetproof.targets.reference_client.errors import ClientError, invalid
 from jetproof.targets.reference_client.fetching import GAP, Fetched, fetch
 from jetproof.targets.reference_client.ordered import Named, Ordered
+from jetproof.targets.reference_client.rounding import rounded
 from jetproof.targets.reference_client.settings import (
     FetchSettings,
     consume_settings,
@@ -151,7 +152,8 @@ class Events:
         self._name = name
 
     def message(self, delivery: Delivery) -> None:
-        self._state.writer.event("message", self._name, **self._state.handed_over(delivery))
+        message = rounded(self._state.handed_over(delivery), self._state.conduct)
+        self._state.writer.event("message", self._name, **message)
 
     def notice(self, error: ClientError) -> None:
         self._state.writer.event("notice", self._name, error=error.body())

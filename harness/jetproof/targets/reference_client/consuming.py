@@ -173,7 +173,8 @@ class Consuming:
         pin = None if msg.headers is None else msg.headers.get("Nats-Pin-Id")
         if pin is not None:
             self._pin = pin
-        self._teller.message(delivery)
+        if delivery.seq != 3 or not self._conduct.wrong("third-message-dropped"):
+            self._teller.message(delivery)
         self._pending.processed(message_size(msg, self._conduct))
 
     def _status(self, msg: Msg) -> None:

@@ -81,7 +81,10 @@ class _Fetch:
 
     async def run(self, ref: ConsumerRef) -> Fetched:
         line, settings, wrong = self._line, self._settings, self._conduct.wrong
-        await line.until_connected(line.endpoint.timeout)
+        patience = line.endpoint.timeout
+        if not line.connected and wrong("fetch-survives-its-connection"):
+            patience = 3600.0
+        await line.until_connected(patience)
         inbox = line.new_inbox()
         subscription = line.subscribe(inbox, self._arrived)
         watcher = Watcher(self._lost, lambda: None, self._end)
@@ -111,6 +114,8 @@ class _Fetch:
             line.unwatch(watcher)
             if not wrong("fetch-leaves-its-subscription"):
                 line.unsubscribe(subscription)
+        if self._fetched.error is not None and wrong("fetch-error-drops-messages"):
+            self._fetched.deliveries.clear()
         if wrong("fetch-end-untold"):
             await asyncio.sleep(3600)
         return self._fetched

@@ -22,22 +22,22 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     (
         "ordered-gap-unnoticed",
         "A missing message of an ordered consumer is overlooked.",
-        "A37-004 A37-262",
+        "PRM-022",
     ),
     (
         "ordered-never-made-anew",
         "An ordered consumer that is gone is not created again.",
-        "A37-004",
+        "PRM-022",
     ),
     (
         "ordered-starts-over",
         "An ordered consumer made anew starts at its first start.",
-        "A37-004 A37-262",
+        "PRM-022",
     ),
     (
         "ordered-options-dropped",
         "Filters and start of an ordered consumer are dropped.",
-        "A37-004 A37-262",
+        "PRM-022",
     ),
     ("ordered-acknowledges", "An ordered consumer wants acknowledgements.", "A37-004"),
     # Life
@@ -86,7 +86,8 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     ("refill-overfills", "Every refill asks for the whole limit.", "A37-035 A37-036 A37-096"),
     ("stuck-at-one", "With a limit of one there is no second pull request.", "A37-067"),
     ("max-bytes-without-batch", "With max_bytes no batch is sent.", "A37-063 A37-207 A37-256"),
-    ("order-reversed", "Messages that came together are handed over backwards.", "A37-055"),
+    ("order-reversed", "Messages that came together are handed over backwards.", "A37-055 PRM-024"),
+    ("third-message-dropped", "The message of sequence 3 is not handed over.", "PRM-024"),
     # Counts
     ("pull-not-counted", "A further pull request is not added to the counts.", "A37-036 A37-039"),
     ("message-not-counted", "Messages are not taken off the counts.", "A37-020 A37-040"),
@@ -166,6 +167,11 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     ),
     ("pulls-while-disconnected", "Pull requests are made and kept while cut off.", "A37-077"),
     ("no-pull-after-reconnect", "No pull request follows a reconnect.", "A37-052"),
+    (
+        "consumers-forgotten-at-reconnect",
+        "Consumers that were looked up before a reconnect are gone after it.",
+        "PRM-023",
+    ),
     ("no-info-after-reconnect", "The consumer is not asked for.", "A37-051", "adr-37@0"),
     (
         "missing-consumer-survived",
@@ -174,5 +180,9 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
         "adr-37@0",
     ),
     ("info-after-reconnect", "The consumer is asked for, and its absence ends it.", "A37-078"),
-    ("reconnect-ends-consume", "The loss of the connection ends the consume.", "A37-078"),
+    (
+        "reconnect-ends-consume",
+        "The loss of the connection ends the consume.",
+        "A37-078 PRM-022 PRM-023",
+    ),
 )

@@ -7,9 +7,10 @@ from typing import Final
 from jetproof.targets.reference_client.knob import Knob, table
 
 PUBLISHING: Final[tuple[Knob, ...]] = table(
+    ("numbers-rounded", "Numbers above 2^53 are kept as doubles.", "PRM-020"),
     ("publish-without-reply", "A publish sends and asks for nothing.", "JSM-132"),
-    ("publish-error-untold", "An error in the answer to a publish is dropped.", "JSM-132"),
-    ("no-answer-taken-for-an-ack", "A publish without an answer succeeds.", "JSM-132"),
+    ("publish-error-untold", "An error in the answer to a publish is dropped.", "JSM-132 PRM-025"),
+    ("no-answer-taken-for-an-ack", "A publish without an answer succeeds.", "JSM-132 PRM-025"),
     (
         "answers-taken-in-turn",
         "Whatever comes to the inbox answers the oldest request, or the next.",

@@ -7,7 +7,7 @@ from typing import Final
 from jetproof.targets.reference_client.knob import Knob, table
 
 READING: Final[tuple[Knob, ...]] = table(
-    ("requests-never-time-out", "A request waits for its answer for ever.", "A31-017"),
+    ("requests-never-time-out", "A request waits for its answer for ever.", "A31-017 PRM-021"),
     ("direct-get-falls-back", "Where nobody answers, the stream's API is asked.", "A31-017"),
     ("old-server-unnoticed", "A first reply without Nats-Num-Pending is all.", "A31-045"),
     ("sequence-off-by-one", "The next sequence is asked for.", "A31-178 A31-181 A31-183 A31-186"),

@@ -14,6 +14,7 @@ from jetproof.targets.reference_client.calls_stores import StoreCalls
 from jetproof.targets.reference_client.connection import Endpoint
 from jetproof.targets.reference_client.errors import Unsupported
 from jetproof.targets.reference_client.protocol import Handler
+from jetproof.targets.reference_client.rounding import rounding
 from jetproof.targets.reference_client.state import Params, State, Told
 from jetproof.targets.reference_client.values import bad_call, number, text
 
@@ -36,7 +37,9 @@ class Operations:
     def handlers(self) -> dict[str, Handler]:
         """By operation: `do_batch__add` is `batch.add`."""
         found: dict[str, Handler] = {
-            name.removeprefix("do_").replace("__", "."): getattr(group, name)
+            name.removeprefix("do_").replace("__", "."): rounding(
+                getattr(group, name), self._state.conduct
+            )
             for group in self._groups
             for name in dir(group)
             if name.startswith("do_")

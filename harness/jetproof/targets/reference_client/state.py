@@ -56,6 +56,8 @@ class State:
     def _connection_event(self, kind: str, error: ClientError | None) -> None:
         more = {} if error is None else {"error": error.body()}
         self.writer.event("connection", None, kind=kind, name=kind, **more)
+        if kind == "reconnected" and self.conduct.wrong("consumers-forgotten-at-reconnect"):
+            self._named.clear()
 
     def name(self, params: Params, thing: object) -> None:
         """Gives a new thing the name that the call wants for it."""
