@@ -100,8 +100,8 @@ async def execute(args: argparse.Namespace) -> int:
         console.say(one.introduction)
     editions = {one.edition.name: one.edition for one in libraries if one.edition}
     for edition in editions.values():
-        if told := difference(standing_of(library, edition, for_clients=True)):
-            fan(Notice(told))
+        if apart := difference(standing_of(library, edition, for_clients=True)):
+            fan(Notice(apart))
     try:
         async with pools(
             [*libraries, witness], factor, args.jobs or _at_once(len(libraries))

@@ -117,8 +117,8 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
         laws=args.laws,
         editions=(edition,) if edition else (),
     )
-    if edition and (told := difference(standing_of(library, edition, for_clients=False))):
-        fan(Notice(told))
+    if edition and (unlike := difference(standing_of(library, edition, for_clients=False))):
+        fan(Notice(unlike))
     if args.jobs is not None:
         options = replace(options, servers_at_once=args.jobs)
     try:

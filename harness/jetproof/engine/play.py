@@ -35,6 +35,7 @@ from jetproof.wire.codec import MAX_MESSAGE
 GIVEN = "given"
 MOST = 1_000_000
 REPLY_WITHIN = 3.0
+FAST_BATCH_ID = "Nats-Fast-Batch-Id"
 ADVISORY_WITHIN = 3.0
 LATE = 0.1
 
@@ -245,7 +246,7 @@ class Play:
         self.transcript.sent(line.name, frame)
         if reply is not None:
             self.requests[_channel(reply)] = frame.subject, line.name
-            fast = headers is not None and "Nats-Fast-Batch-Id" in headers
+            fast = headers is not None and FAST_BATCH_ID in headers
             self._whole.moving |= fast or reply.endswith(".$FI")
         if isinstance(self.step, Publish):
             self._whole.moving |= subject.startswith("$")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from jetproof.engine.ack_subjects import Delivered, delivered_by
 from jetproof.engine.documents import read_json
+from jetproof.engine.play import FAST_BATCH_ID
 from jetproof.model.verdict import FrameRecord
 
 BATCH_ID, BATCH_SEQUENCE, BATCH_COMMIT = (
@@ -18,7 +19,6 @@ BATCH_ID, BATCH_SEQUENCE, BATCH_COMMIT = (
     "Nats-Batch-Sequence",
     "Nats-Batch-Commit",
 )
-FAST_BATCH_ID = "Nats-Fast-Batch-Id"
 _COMMITS = ("1", "eob")
 
 
