@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from jetproof.model.identity import client_name
 from jetproof_reports.page.plain import Plain, Tables, pairs, rows_of, text
-
-WITNESS = "reference"
-"""The client that stands apart: it shows what a server does to a client that keeps to the text."""
 
 
 def is_witness(client: str) -> bool:
     """Whether a client is the reference client, in whatever version."""
-    return client.partition("@")[0] == WITNESS
+    return client_name(client).is_reference
 
 
 def libraries_of(tables: Tables) -> dict[str, Plain]:

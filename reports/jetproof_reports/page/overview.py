@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from jetproof.model.ledger import REFERENCE
+from jetproof.model.identity import REFERENCE, client_name
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.digest import Digest, Group, digest, not_scored_line, span, subject_of
 from jetproof_reports.page.plain import Plain, Row, Tables, https, pairs, rows_of, text, texts
@@ -142,4 +142,4 @@ def _groups(cells: Iterable[Cell]) -> list[Plain]:
 
 
 def _library(client: str | None) -> str | None:
-    return (client.rpartition("@")[0] or client) if client else None
+    return client_name(client).library if client else None

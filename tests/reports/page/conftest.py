@@ -76,6 +76,16 @@ class Shown:
         return told
 
 
+def wait_until_painted(page: Any) -> None:
+    """`wait_for_function` evaluates a text in the page where it has to wait, which the page's policy
+    forbids."""
+    for _ in range(400):
+        if page.evaluate("performance.getEntriesByName('jetproof-painted').length"):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("the page is not painted")
+
+
 @pytest.fixture(scope="package")
 def pool(browser: Any) -> Iterator[dict[str, list[Shown]]]:
     """Pages that no test uses at the moment, by their options: a new one takes longer than most

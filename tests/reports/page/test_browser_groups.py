@@ -13,6 +13,7 @@ import pytest
 from jetproof_reports import page as report
 
 from . import samples, variants
+from .conftest import wait_until_painted
 from .test_browser_matrix import found, marked, state
 
 FEW = samples.tables(57, 8)
@@ -41,7 +42,7 @@ def cases_shown(page: Any) -> int:
 
 def test_1500_by_32_is_painted_and_draws_only_what_is_in_sight(shown: Shown, files: Files) -> None:
     page = shown().open(files("most"))
-    page.wait_for_function("performance.getEntriesByName('jetproof-painted').length")
+    wait_until_painted(page)
     assert found(page) == "1,500 of 1,500 cases on 32 releases"
     assert page.locator(".row").count() < 80
     page.get_by_role("button", name="model: ").click()
@@ -138,7 +139,7 @@ def test_one_folded_group_opens_and_stays_open_in_the_address(shown: Shown, file
 def test_the_keyboard_folds_and_opens(shown: Shown, files: Files) -> None:
     page = shown().open(files("few"), "fold=specs")
     page.locator("#grid").focus()
-    group = page.locator(".row.spec").first
+    group = page.locator(".row.spec .name").first
     assert group.get_attribute("aria-expanded") == "false"
     page.keyboard.press("Enter")
     assert group.get_attribute("aria-expanded") == "true"

@@ -14,6 +14,7 @@ from jetproof_reports.page.render import SIZE_LIMIT
 
 from . import libraries as sample
 from . import variants
+from .conftest import wait_until_painted
 from .test_browser_views import unfold, untouched
 
 Files = Callable[[str], Path]
@@ -70,7 +71,7 @@ def test_500_cases_are_painted_and_only_those_in_sight_are_drawn(
     shown: Shown, files: Files
 ) -> None:
     page = shown().open(files("many libraries"), "view=libraries")
-    page.wait_for_function("performance.getEntriesByName('jetproof-painted').length")
+    wait_until_painted(page)
     assert page.locator("#found").inner_text().startswith("500 of 500 cases")
     assert 10 < page.locator(".row.case").count() < 80
     assert files("many libraries").stat().st_size < SIZE_LIMIT

@@ -12,6 +12,7 @@ from urllib.parse import quote_plus
 import pytest
 
 from . import samples
+from .conftest import wait_until_painted
 
 FEW = samples.tables(57, 8)
 NEWEST = "2.15.1"
@@ -47,7 +48,7 @@ def found(page: Any) -> str:
 
 def test_the_matrix_is_painted_first(shown: Shown, files: Files) -> None:
     page = shown().open(files("few"))
-    page.wait_for_function("performance.getEntriesByName('jetproof-painted').length")
+    wait_until_painted(page)
     assert found(page) == "57 of 57 cases on 8 releases"
     heads = page.locator(".column .release").all_inner_texts()
     assert heads == samples.FEW
@@ -247,7 +248,7 @@ def test_a_group_folds(shown: Shown, files: Files) -> None:
     page = shown().open(files("few"))
     page.get_by_text("adr-31/batch", exact=True).click()
     assert "closed=adr-31/batch" in state(page)
-    group = page.locator(".row.suite").filter(has_text="adr-31/batch")
+    group = page.locator(".row.suite .name").filter(has_text="adr-31/batch")
     assert group.get_attribute("aria-expanded") == "false"
     hidden = next(row for row in FEW["matrix"] if row["suite"] == "adr-31/batch")
     assert page.get_by_text(hidden["case"].partition("::")[2], exact=True).count() == 0

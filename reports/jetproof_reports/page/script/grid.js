@@ -123,7 +123,7 @@ class Grid {
   }
 
   /** What a cell is marked with besides its verdict: a class, and words for it. */
-  markOf() {
+  markOf(_row, _column) {
     return ["", ""];
   }
 
@@ -227,10 +227,10 @@ class Grid {
     const closed = isFolded(line.kind, line.name);
     return h(
       "div",
-      { class: `row group ${line.kind}`, role: "row", "aria-rowindex": String(place + 2), "aria-expanded": String(!closed) },
+      { class: `row group ${line.kind}`, role: "row", "aria-rowindex": String(place + 2) },
       h(
         "div",
-        { class: "name", role: "rowheader", "aria-colindex": "1", id: `c-${place}-r`, "data-line": place, "data-column": -1 },
+        { class: "name", role: "rowheader", "aria-colindex": "1", "aria-expanded": String(!closed), id: `c-${place}-r`, "data-line": place, "data-column": -1 },
         h("span", { class: "fold", "aria-hidden": "true" }, closed ? "▸" : "▾"),
         h("span", { class: "text" }, line.name),
         h("span", { class: "count" }, String(line.rows.length)),

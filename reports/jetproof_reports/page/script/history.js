@@ -188,7 +188,7 @@ function releaseChanges(matrix, name, changes, open) {
   const fillIn = () => {
     if (detail.dataset.drawn) return;
     detail.dataset.drawn = "yes";
-    detail.append(longTable(["Case", "What", "Before", "After", ""], changes, (one) => changeRow(matrix, one)));
+    detail.append(longTable(["Case", "What", "Before", "After", "Evidence"], changes, (one) => changeRow(matrix, one), "changes"));
   };
   detail.addEventListener("toggle", () => detail.open && fillIn());
   detail.open = open;

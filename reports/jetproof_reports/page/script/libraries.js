@@ -384,6 +384,8 @@ function unclaimedMark(matrix, cell) {
 /** The grid with a library a column; a line above names the servers. */
 class LibraryGrid extends Grid {
   label = "Verdicts by case and library";
+  /** @type {HTMLElement | null} */
+  servers = null;
 
   startsOf(columns) {
     return new Set(columns.map((column, place) => place && column.on !== columns[place - 1].on && place).filter(Boolean));

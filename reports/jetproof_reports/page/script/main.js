@@ -81,7 +81,7 @@ function drawViews(current) {
   );
   // Only the strip of views moves: the page itself stays where it is.
   const strip = by("views");
-  const here = strip.querySelector("[aria-current]");
+  const here = /** @type {HTMLElement} */ (strip.querySelector("[aria-current]"));
   strip.scrollLeft = here.offsetLeft - strip.offsetLeft - 40;
 }
 
@@ -235,7 +235,7 @@ function nextTheme() {
 function keys(event) {
   const typing = event.target.closest?.("input, select, textarea");
   if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
-    const box = document.querySelector('input[name="q"]');
+    const box = /** @type {HTMLInputElement | null} */ (document.querySelector('input[name="q"]'));
     if (!box) return;
     event.preventDefault();
     const folded = box.closest("details");

@@ -18,6 +18,10 @@ async function inflate(packed) {
 
 /** The matrix: rows, columns, and any cell by its place. */
 class Matrix {
+  /** Which library was played on which release; made when it is first asked for.
+   * @type {Set<string> | null} */
+  played = null;
+
   constructor(head) {
     this.head = head;
     this.verdicts = head.verdicts;
