@@ -9,7 +9,7 @@ import pytest
 
 HARNESS = Path(__file__).parent.parent / "harness" / "jetproof"
 LAYERS = [
-    {"errors", "data", "tasks"},
+    {"__version__", "clock", "data", "errors", "tasks"},
     {"model", "wire", "events"},
     {"load"},
     {"plan"},
@@ -32,19 +32,28 @@ def part_of(path: Path) -> str:
 
 
 def imported_parts(path: Path) -> set[tuple[str, int]]:
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = (
-            [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else []
-        )
-        found.update(
-            (name.split(".")[1], node.lineno) for name in names if name.startswith("jetproof.")
-        )
-    return found
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {
+        (name.split(".")[1], node.lineno)
+        for node in ast.walk(tree)
+        for name in imported_names(node)
+        if name.startswith("jetproof.")
+    }
+
+
+def imported_names(node: ast.AST) -> list[str]:
+    """`from jetproof import sinks` names jetproof.sinks."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []
+
+
+def test_every_form_of_an_import_is_seen() -> None:
+    text = "import jetproof.cli\nfrom jetproof import sinks\nfrom jetproof.engine import run\n"
+    found = [name for node in ast.walk(ast.parse(text)) for name in imported_names(node)]
+    assert found == ["jetproof.cli", "jetproof.sinks", "jetproof.engine.run"]
 
 
 def test_every_part_has_a_place() -> None:
@@ -72,3 +81,19 @@ def test_only_the_fronts_print() -> None:
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print"
     ]
     assert not printing
+
+
+BUILDS = {"checkout_build.py", "go_tool.py", "go_versions.py", "kept.py", "calibrate.py"}
+"""They measure compilers, files and the machine itself, outside of any loop."""
+
+
+def test_every_moment_comes_from_the_clock() -> None:
+    asking = [
+        f"{path.relative_to(HARNESS)}:{node.lineno}"
+        for path in MODULES
+        if part_of(path) in ("engine", "wire", "targets") and path.name not in BUILDS
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if getattr(node, "attr", "") == "monotonic"
+        or (isinstance(node, ast.ImportFrom) and node.module == "time")
+    ]
+    assert not asking

@@ -21,8 +21,8 @@ from jetproof.model.case import Case
 from jetproof.model.clause import Actor
 from jetproof.model.client import operations
 from jetproof.model.edition import Edition
+from jetproof.model.identity import CellId, client_name
 from jetproof.model.topology import TOPOLOGIES
-from jetproof.model.verdict import cell_name
 from jetproof.model.versions import Version
 
 LINK_IN_CONTAINERS = "the link between two containers cannot be cut"
@@ -260,10 +260,10 @@ def make_plan(
 
 def name_of(item: Item, target: PlanTarget) -> str:
     """The name that the cell will have."""
+    client = client_name(item.client.name) if item.client else None
     topology = item.case.given.topology
-    client = item.client.name if item.client else None
-    return cell_name(
-        item.case.id, str(target.version), topology, target.provider, client, law=item.law
+    return str(
+        CellId(item.case.id, str(target.version), topology, target.provider, client, item.law)
     )
 
 

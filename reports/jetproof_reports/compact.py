@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jetproof.errors import JetproofError
+from jetproof.model.identity import client_name
 from jetproof.results import JOURNALS, RUN_FILE, read_document, read_journal
 from jetproof_reports.columns import arrow_schema
 from jetproof_reports.releases import release_key
@@ -148,8 +149,8 @@ def library_of(client: str | None) -> tuple[str | None, str]:
     """`go:nats.go@1.55.0` as the library and its version; the version may be unknown."""
     if not client:
         return None, ""
-    library, at, version = client.rpartition("@")
-    return (library, version) if at and library else (client, "")
+    name = client_name(client)
+    return name.library, name.version
 
 
 def _libraries(document: Mapping[str, Any]) -> list[Row]:

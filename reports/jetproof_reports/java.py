@@ -12,11 +12,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from jetproof.data import cache_root
 from jetproof.errors import JetproofError
 
 OLDEST = 17
@@ -65,7 +65,7 @@ def find_java() -> Java:
 
 def archive_options(java: Java, spark: str, folder: Path | None = None) -> str:
     """Options that start from the archive, or that leave one behind."""
-    place = folder or _cache() / "spark"
+    place = folder or cache_root() / "spark"
     archive = place / f"spark-{spark}-java-{java.version}.jsa"
     with contextlib.suppress(OSError):
         place.mkdir(parents=True, exist_ok=True)
@@ -94,13 +94,3 @@ def _adopt(archive: Path) -> bool:
 def _is_whole(path: Path) -> bool:
     with path.open("rb") as stream:
         return stream.read(4) == _MAGIC
-
-
-def _cache() -> Path:
-    """Where the harness keeps its cache, too."""
-    if given := os.environ.get("JETPROOF_CACHE"):
-        return Path(given)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "jetproof"
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "jetproof"

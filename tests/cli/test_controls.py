@@ -171,7 +171,8 @@ def test_a_control_that_cannot_be_made_is_named_with_its_reason(
     conforms("cli/controls", document)
     [row] = [row for row in document["controls"] if row["feature"] == "next_by_subj"]
     assert (row["outcome"], row["control"], row["messages"]) == ("impossible", None, 0)
-    assert row["reason"] == "step 3: the request is a text that is no JSON object"
+    said = "step 3: the request is a text that is no JSON object; write it as json"
+    assert row["reason"].endswith(f"/trial.yaml:22: {said}")
 
 
 def test_controls_of_a_run_are_kept_in_its_folder_and_used_by_coverage(
@@ -248,3 +249,4 @@ def test_a_feature_that_the_table_does_not_describe_is_refused(
     done = jetproof("controls", file)
     assert done.code == 2
     assert f"{file}:3: no feature 'unheard-of'" in done.err
+    assert "fixtures/features.yaml describes features" in done.err

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from jetproof.cli.replay import split_name
-
 from .conftest import FAILS, PASSES, Command, Validate
 
 CaseFile = Callable[..., Path]
@@ -51,22 +49,6 @@ def test_json(jetproof: Command, conforms: Validate) -> None:
     assert document["cell"]["case"] == CASE  # type: ignore[index]
     assert document["frames"]
     assert document["checks"]
-
-
-@pytest.mark.parametrize(
-    ("words", "server", "expected"),
-    [
-        (["a::b"], None, ("a::b", "latest")),
-        (["a::b"], "2.14.6", ("a::b", "2.14.6")),
-        (["a::b @2.14.6 single"], None, ("a::b", "2.14.6")),
-        (["a::b", "@2.14.6", "cluster-3"], None, ("a::b", "2.14.6")),
-        (["a::b @2.14.6 single"], "2.15.1", ("a::b", "2.15.1")),
-    ],
-)
-def test_a_cell_is_named_as_it_is_printed(
-    words: list[str], server: str | None, expected: tuple[str, str]
-) -> None:
-    assert split_name(words, server) == expected
 
 
 def test_several_cases_or_targets_cannot_be_replayed(jetproof: Command) -> None:

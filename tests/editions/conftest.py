@@ -12,16 +12,8 @@ import pytest
 
 from jetproof.cli import main
 from jetproof.data import fixtures_dir
+from support.demo import CLAUSES
 
-CLAUSES = """\
-spec: demo
-title: A demonstration
-revision: 1
-revisions: [{revision: 1}, {revision: 2}]
-clauses:
-  - {id: DEMO-001, section: One, level: must, actor: server, clause: It answers.}
-  - {id: DEMO-002, section: One, level: must, actor: client, clause: It asks.}
-"""
 FOR_SERVERS = """\
 suite: demo/basic
 about: Cases for servers

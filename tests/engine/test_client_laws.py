@@ -211,3 +211,11 @@ def test_delivered_are_exactly_these_in_this_order() -> None:
     assert lacks(1, 4, 2) == {"sequences": "1, 4, 2"}
     assert lacks(1, 2, 2, 4) == {"sequences": "1, 2, 2, 4"}
     assert lacks() == {"sequences": "none"}
+
+
+@pytest.mark.parametrize("name", [outstanding, refilled])
+def test_a_pull_request_without_max_bytes_asks_for_any_number_of_bytes(name: object) -> None:
+    pulls = (pull(10, 100), pull(10))
+    assert law(name, case(*pulls), bytes=100)["bounded"] == "1 without"
+    assert "bounded" not in law(name, case(*pulls), messages=10)
+    assert "bounded" not in law(name, case(pull(10, 100), pull(10, 50)), bytes=100)

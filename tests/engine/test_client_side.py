@@ -15,7 +15,7 @@ from jetproof.targets.clients.process import Answer, Event
 
 
 def side(*events: Event) -> ClientSide:
-    client = ClientSide(cast("Any", None), cast("Any", None), Transcript())
+    client = ClientSide(cast("Any", None), cast("Any", None), Transcript(lambda: 0.0))
     for event in events:
         client.heard(event)
     return client

@@ -97,7 +97,7 @@ API = "io.nats.jetstream.api.v1."
         (Seen("s", None, b"two", DOMAIN_ACK_SUBJECT), "payload two, seq 7, delivery 2"),
         (Seen("s", None, b"two", "$JS.ACK.odd"), "payload two"),
         (Seen("s", None, b"x" * 61), "payload of 61 bytes"),
-        (Seen("s", None, b"a\x00"), "payload of 2 bytes"),
+        (Seen("s", None, b"a\x00"), "payload hex 6100"),
         (message([1]), "payload [1]"),
         (message({"n": 1}), 'payload {"n": 1}'),
         (message(ACK), "pub-ack seq 3"),

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from jetproof.engine.judge import Seen
 from jetproof.engine.promises import consumer_laws, stream_laws
 from jetproof.engine.promises.history import History, read_history
 from jetproof.engine.promises.names import JUDGED
-from jetproof.engine.promises.refusals import differences
+from jetproof.engine.promises.refusals import differences, is_refusal
 from jetproof.engine.promises.state import StoredMessage, StreamView
 from jetproof.engine.verdicts import rule
 from jetproof.load.editions import held_promises, present
@@ -21,6 +22,7 @@ from jetproof.model.ledger import Deviation, KnownMismatch
 from jetproof.model.matcher import parse_matcher
 from jetproof.model.verdict import Check, FrameRecord, Verdict
 from jetproof.model.versions import Releases
+from jetproof.wire import Headers
 
 
 def sent(subject: str, reply: str = "", payload: bytes = b"", **headers: str) -> FrameRecord:
@@ -240,6 +242,28 @@ def test_a_refusal_that_changes_something_is_found() -> None:
     assert broken(differences(before, before)) == []
     assert broken(differences(before, {"S": {"last_seq": 2}, "NEW": None})) == ["S.last_seq"]
     assert broken(differences(before, {"S": {"last_seq": 1}, "NEW": {}})) == ["NEW"]
+    listed = {"names": {"listed": ["S"]}}
+    assert broken(differences(listed, listed)) == []
+    assert broken(differences(listed, {"names": {"listed": ["OTHER", "S"]}})) == ["names.listed"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "refused"),
+    [
+        (
+            Seen("r", Headers((), status=409, description="Exceeded MaxRequestBatch of 1"), b""),
+            True,
+        ),
+        (Seen("r", Headers((), status=404, description="No Messages"), b""), False),
+        (Seen("r", None, b'{"error": {"code": 400, "err_code": 10025}}'), True),
+        (Seen("r", None, b'{"seq": 1}'), False),
+        (None, False),
+    ],
+)
+def test_an_error_and_a_status_that_refuses_are_refusals(
+    answer: Seen | None, refused: bool
+) -> None:
+    assert is_refusal(answer) is refused
 
 
 def _clause(status: Status) -> Clause:

@@ -55,7 +55,7 @@ def test_what_is_added_while_somebody_reads_disturbs_nobody() -> None:
 
 
 def test_frames_in_great_number_do_not_stay_in_memory() -> None:
-    transcript = Transcript()
+    transcript = Transcript(lambda: 0.0)
     tracemalloc.start()
     try:
         for number in range(MANY):

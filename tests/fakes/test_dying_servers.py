@@ -6,13 +6,15 @@ import contextlib
 import os
 import re
 import signal
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 import pytest
 
 from jetproof.engine.run import Front
 from jetproof.load.library import Library
-from jetproof.model.verdict import Cell
+from jetproof.model.verdict import ALIVE, Cell
 from jetproof.targets.server import ServerNode
 from jetproof.targets.topology import RunningTarget
 from jetproof.wire import Connection, Msg
@@ -20,7 +22,8 @@ from jetproof.wire import Connection, Msg
 from .conftest import Cases
 from .playing import Played, bounded, play
 
-DEEDS = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP}
+DEEDS = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP, "crash": signal.SIGSEGV}
+CRASH = "SIGSEGV: segmentation violation"
 
 
 def case(name: str, steps: str, given: str = "{}") -> str:
@@ -44,6 +47,15 @@ QUICK = """
 """
 
 
+LATER = """
+      - mark: asked
+        publish: {subject: nobody.listens}
+      - publish: {subject: nobody.listens, not_before: {after: asked, by: 900ms}}
+      - request: {subject: $JS.API.INFO}
+        reply: {json: {memory: {gte: 0}}}
+"""
+
+
 def deed(name: str, then: str) -> str:
     """The deed, enough time for it to be done, and the steps after it."""
     return f"""
@@ -54,20 +66,44 @@ def deed(name: str, then: str) -> str:
 """
 
 
+Deed = Callable[[int, str], None]
+
+
 @contextlib.asynccontextmanager
-async def doer(target: RunningTarget) -> AsyncIterator[None]:
-    """Does to the server's process what a case publishes, as if by accident."""
+async def doing(target: RunningTarget, deed: Deed) -> AsyncIterator[None]:
+    """Calls `deed` with the server's process and the word of each `deed.WORD` that a case publishes."""
     node = target.nodes["n1"]
     assert isinstance(node, ServerNode)
     pid = node.pid
     assert pid is not None
 
     def do(message: Msg, at: float) -> None:
-        os.kill(pid, DEEDS[message.subject.removeprefix("deed.")])
+        deed(pid, message.subject.removeprefix("deed."))
 
     async with await Connection.open(node.host, node.port) as connection:
         connection.subscribe("deed.>", do)
         await connection.flush()
+        yield None
+
+
+@contextlib.asynccontextmanager
+async def doer(target: RunningTarget) -> AsyncIterator[None]:
+    """Does to the server's process what a case publishes, as if by accident."""
+    async with doing(target, lambda pid, word: os.kill(pid, DEEDS[word])):
+        yield None
+
+
+@contextlib.asynccontextmanager
+async def pair_doer(target: RunningTarget) -> AsyncIterator[None]:
+    """Crashes the server as soon as two cases have asked for it."""
+    asked: list[str] = []
+
+    def deed(pid: int, word: str) -> None:
+        asked.append(word)
+        if len(asked) == 2:
+            os.kill(pid, signal.SIGSEGV)
+
+    async with doing(target, deed):
         yield None
 
 
@@ -87,6 +123,52 @@ def test_a_server_that_is_killed_is_an_error_with_its_log(library: Library, case
     assert set(played.cells) == {"victim", "bystander"}
     for cell in played.cells.values():
         is_error_with_log(cell, "server n1 died unplanned (killed by SIGKILL)")
+    assert played.exit_code == 3
+
+
+def promising(library: Library) -> Library:
+    """With the promise that no request ends a server."""
+    spec = library.specs["demo"]
+    clause = replace(spec.clauses["DEMO-MUST-001"], id=ALIVE)
+    promises = replace(spec, id="promises", clauses={ALIVE: clause})
+    return replace(library, specs={**library.specs, "promises": promises})
+
+
+def test_a_case_that_crashes_its_server_fails(library: Library, cases: Cases) -> None:
+    text = case("culprit", deed("crash", WAITS), "{isolation: server}")
+    played = judged(promising(library), cases, text)
+    assert played.verdicts == {"culprit": "fail"}
+    assert played.failed("culprit") == [("closing", "server", CRASH)]
+    assert played.cells["culprit"].plays == ("fail", "fail")
+    assert played.exit_code == 1
+
+
+def test_a_crash_is_blamed_on_the_case_that_repeats_it_alone(
+    library: Library, cases: Cases
+) -> None:
+    """The others get their verdicts on a server of their own."""
+    text = case("culprit", deed("crash", WAITS)) + "".join(
+        case(f"bystander-{number}", QUICK + LATER) for number in range(12)
+    )
+    played = judged(promising(library), cases, text)
+    wanted = {f"bystander-{number}": "pass" for number in range(12)}
+    assert played.verdicts == {"culprit": "fail"} | wanted
+    assert played.failed("culprit") == [("closing", "server", CRASH)]
+
+
+def test_a_server_that_was_killed_from_outside_is_nobodys_crash(
+    library: Library, cases: Cases
+) -> None:
+    text = case("victim", deed("kill", WAITS), "{isolation: server}")
+    played = judged(promising(library), cases, text)
+    is_error_with_log(played.cells["victim"], "server n1 died unplanned (killed by SIGKILL)")
+
+
+def test_a_crash_that_no_case_repeats_alone_has_no_verdict(library: Library, cases: Cases) -> None:
+    """Any two cases together crash the server, and none does so alone."""
+    text = "".join(case(f"one-of-{number}", deed("both", QUICK)) for number in range(30))
+    played = judged(promising(library), cases, text, front=pair_doer)
+    assert Counter(played.verdicts.values()) == {"pass": 24, "error": 6}
     assert played.exit_code == 3
 
 

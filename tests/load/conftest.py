@@ -38,6 +38,8 @@ features:
     about: A read waits
     fields:
       - {subjects: [$JS.API.DIRECT.GET.>], json: [min_last_seq]}
+    calls:
+      - {ops: [direct.get], parameters: [min_last_seq]}
     servers: "<2.12.0"
 """
 

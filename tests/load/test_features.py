@@ -119,7 +119,7 @@ def test_a_mistake_in_the_declaration_of_a_row_has_its_line(
     with pytest.raises(LoadError) as caught:
         load_cases([written(tmp_path, wrong)], library)
     assert [(mistake.line, mistake.message) for mistake in caught.value.mistakes] == [
-        (12, "no step of expecting-7 sends min_last_seq")
+        (12, "no step of expecting-7 sends min_last_seq: take it out, or send it")
     ]
 
 
@@ -131,11 +131,43 @@ def test_a_declaration_does_not_make_a_case_another_one(library: Library, tmp_pa
     assert [case.features for case in without] == [(), ()]
 
 
-def test_a_case_for_clients_declares_none(library: Library, tmp_path: Path) -> None:
-    text = SUITE.replace("demo/features", "demo/client/features")
+FOR_LIBRARIES = """\
+suite: demo/client/features
+about: Reads
+feature: min_last_seq
+given:
+  stream: {subjects: ["$stream.>"]}
+cases:
+  - case: asks
+    clauses: [DEMO-002]
+    steps:
+      - call: {op: direct.get, stream: $stream, seq: 1, min_last_seq: 1}
+  - case: does-not-ask
+    clauses: [DEMO-002]
+    feature: expected-last-sequence
+    steps:
+      - call: {op: direct.get, stream: $stream, seq: 1}
+"""
+
+
+def test_a_case_for_clients_declares_what_its_calls_ask_for_and_more(
+    library: Library, tmp_path: Path
+) -> None:
+    """What a library sends by itself, no file shows."""
+    asks, other = load_cases([written(tmp_path, FOR_LIBRARIES)], library)
+    assert asks.features == (FeatureUse("min_last_seq"),)
+    assert other.features == (FeatureUse("expected-last-sequence"),)
+
+
+def test_a_default_that_no_call_of_a_file_asks_for_is_a_mistake(
+    library: Library, tmp_path: Path
+) -> None:
+    text = FOR_LIBRARIES.replace(", min_last_seq: 1", "")
     with pytest.raises(LoadError) as caught:
         load_cases([written(tmp_path, text)], library)
-    assert "feature is for cases about servers" in str(caught.value)
+    assert [(mistake.line, mistake.message) for mistake in caught.value.mistakes] == [
+        (3, "no call of the file asks for min_last_seq: declare it in cases that need it")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -148,10 +180,17 @@ def test_a_case_for_clients_declares_none(library: Library, tmp_path: Path) -> N
             "nothing carries expected-last-sequence: write headers, fields or reply_ends",
         ),
         ("name: min_last_seq", "name: expected-last-sequence", 5, "duplicate feature"),
-        ('servers: "<2.12.0"', "servers: soon", 9, "is not a version range"),
+        ('servers: "<2.12.0"', "servers: soon", 11, "is not a version range"),
         ("name: min_last_seq", "name: Min Last", 5, "a name, such as min_last_seq"),
         ("    about: A read waits\n", "", 5, "about"),
         ("json: [min_last_seq]", "fields: [min_last_seq]", 8, "json"),
+        ("ops: [direct.get]", "ops: [direct.gat]", 10, "no operation 'direct.gat'; did you mean"),
+        (
+            "parameters: [min_last_seq]",
+            "parameters: [min_seq]",
+            10,
+            "none of direct.get has a parameter 'min_seq'",
+        ),
     ],
 )
 def test_each_mistake_of_the_table_has_its_place(

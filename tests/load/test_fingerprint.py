@@ -7,16 +7,8 @@ from pathlib import Path
 import pytest
 
 from jetproof.load.library import load_library
+from support.demo import CLAUSES
 
-CLAUSES = """\
-spec: demo
-title: A demonstration
-revision: 1
-revisions: [{revision: 1}, {revision: 2}]
-clauses:
-  - {id: DEMO-001, section: One, level: must, actor: server, clause: It answers.}
-  - {id: DEMO-002, section: One, level: must, actor: client, clause: It asks.}
-"""
 HEAD = """\
 suite: demo/x
 about: Words

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from jetproof.model.case import (
     Case,
+    Expectation,
     ForEach,
     Given,
     Outgoing,
@@ -16,7 +19,8 @@ from jetproof.model.case import (
     Subscribe,
     Together,
 )
-from jetproof.model.feature import Feature, Fieldset, control, sends
+from jetproof.model.client import Call
+from jetproof.model.feature import Asking, Feature, Fieldset, control, sends
 from jetproof.model.template import parse_text, parse_value
 
 READ = Feature(
@@ -116,9 +120,10 @@ def test_a_request_that_is_written_as_text_loses_the_field_too() -> None:
 
 def test_a_text_that_cannot_be_read_gives_no_control() -> None:
     sent = message("$JS.API.DIRECT.GET.S", payload='{"min_last_seq": ${last + 1}}')
-    made = control(case_of(Publish(message=sent, label="odd")), READ)
+    made = control(case_of(Publish(message=sent, label="odd", line=7)), READ)
     assert made.case is None
-    assert made.why_not == "step odd: the request is a text that is no JSON object"
+    said = "the request is a text that is no JSON object; write it as json"
+    assert made.why_not == f"one.yaml:7: step odd: {said}"
 
 
 def test_a_subject_that_is_a_variable_gives_no_control() -> None:
@@ -126,6 +131,7 @@ def test_a_subject_that_is_a_variable_gives_no_control() -> None:
     made = control(case_of(Publish(message=sent, label="odd")), READ)
     assert made.case is None
     assert "its subject is a variable" in made.why_not
+    assert made.why_not.endswith("; write the subject out")
 
 
 def test_headers_go_with_those_that_belong_to_them() -> None:
@@ -173,7 +179,42 @@ def test_steps_within_steps_are_reached_and_the_rest_is_left_alone() -> None:
     assert len(list(made.case.all_steps())) == len(list(case.all_steps()))
 
 
-def test_a_case_of_a_library_has_no_control() -> None:
-    made = control(case_of(suite="demo/client/one"), READ)
-    assert made.case is None
-    assert "the library under test makes the requests" in made.why_not
+ASKED = Feature(
+    "batch",
+    "A batch",
+    headers=("Nats-Batch-Id",),
+    calls=(Asking(("batch.publish",)), Asking(("fetch",), ("max_bytes",), ("demo@1",))),
+)
+
+
+def call(op: str, answer: str | None = None, **parameters: int) -> Call:
+    wanted = None if answer is None else Expectation(outcome=None if answer == "any" else answer)
+    return Call(op=op, parameters=parameters, answer=wanted)
+
+
+@pytest.mark.parametrize(
+    ("step", "asks"),
+    [
+        (call("batch.publish"), True),
+        (call("fetch", max_bytes=10), True),
+        (call("fetch", "ok", max_bytes=10), True),
+        (call("fetch", batch=10), False),
+        (call("next", max_bytes=10), False),
+        # A library may refuse a call that may fail, and send nothing.
+        (call("fetch", "error", max_bytes=10), False),
+        (call("fetch", "any", max_bytes=10), False),
+    ],
+)
+def test_a_call_that_must_succeed_asks_a_library_for_a_feature(step: Call, asks: bool) -> None:
+    assert sends(case_of(step, suite="demo/client/one"), ASKED) is asks
+
+
+def test_a_call_asks_by_the_revision_that_the_case_is_about() -> None:
+    case = case_of(call("fetch", max_bytes=10), suite="demo/client/one")
+    assert not sends(replace(case, revision=2), ASKED)
+
+
+def test_what_the_harness_publishes_is_not_sent_by_the_library() -> None:
+    sent = Publish(message=message("$stream.a", headers=(("Nats-Batch-Id", "b"),)))
+    assert sends(case_of(sent), ASKED)
+    assert not sends(case_of(sent, suite="demo/client/one"), ASKED)

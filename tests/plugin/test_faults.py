@@ -207,6 +207,7 @@ def test_the_run_folder_holds_the_same_verdicts(project: Project, newest: str) -
         "clauses": [],
         "specs": [],
         "shard": None,
+        "laws": None,
         "edition": None,
     }
     assert "results: results" in result.out

@@ -40,6 +40,18 @@ def test_other_yaml_in_a_folder_is_left_alone(project: Project) -> None:
     assert result.code == 0
 
 
+def test_files_beside_and_above_a_file_that_is_named_are_left_alone(project: Project) -> None:
+    project.write("mine/deep/greeting.yaml", OWN)
+    project.write("mine/deep/other.yaml", UNKNOWN_STEP)
+    project.write("mine/above.yaml", UNKNOWN_CLAUSE)
+    result = project.jetproof("-v", "mine/deep/greeting.yaml")
+    assert result.played == {"greets": "PASSED"}
+    assert result.code == 0
+    result = project.jetproof("mine/deep")
+    assert "mine/deep/other.yaml:6" in result.err
+    assert "above" not in result.err
+
+
 def test_a_file_that_is_named_must_hold_cases(project: Project) -> None:
     project.write("mine/compose.yaml", "services: {nats: {image: nats}}\n")
     result = project.jetproof("mine/compose.yaml", "suites/demo/clauses.yaml")

@@ -151,3 +151,28 @@ async def headers_of_the_batch_are_its_own(bench: Bench) -> None:
     error = await bench.refused("batch.add", of="b", subject=subject, headers=commit)
     assert error["type"] == "InvalidOption"
     assert not bench.sent(subject)
+
+
+@notices("failed-commit-taken-for-one any-ack-taken-for-a-commit")
+async def a_commit_that_the_server_did_not_acknowledge(bench: Bench) -> None:
+    await bench.make_stream(allow_atomic=True)
+    subject = f"{bench.stream}.a"
+    commits = {"from": "client", "headers": {"Nats-Batch-Commit": {"exists": True}}}
+    answers = ({"status": 503}, {"json": {"stream": "x", "seq": 2}})
+    for number, answer in enumerate(answers, 1):
+        rule = {"id": f"a{number}", "on": {**commits, "nth": 1}, "do": {"answer": answer}}
+        bench.tap.add_rules([rule])
+        await bench.call("batch.open", **{"as": f"b{number}"})
+        await bench.call("batch.add", of=f"b{number}", subject=subject)
+    assert (await bench.refused("batch.commit", of="b1", subject=subject))["status"] == 503
+    assert (await bench.refused("batch.commit", of="b2", subject=subject))["type"] == "BadAnswer"
+
+
+@notices("members-kept-back headers-of-members-dropped headers-of-the-caller-dropped")
+async def members_are_sent_with_their_headers(bench: Bench) -> None:
+    await bench.make_stream(allow_atomic=True)
+    await bench.call("batch.open", **{"as": "b"})
+    for data in ("m1", "m2", "m3"):
+        given = {"subject": f"{bench.stream}.a", "data": data, "headers": [["X-One", data]]}
+        await bench.call("batch.commit" if data == "m3" else "batch.add", of="b", **given)
+    assert headers(bench, "X-One") == ["m1", "m2", "m3"]

@@ -160,7 +160,7 @@ async def large_sequences_are_exact(bench: Bench) -> None:
     assert published["ack"]["seq"] == 2**53 + 1
 
 
-@notices("fetch-without-limits fetch-always-waits")
+@notices("fetch-below-zero-panics fetch-without-limits fetch-always-waits")
 async def nothing_there(bench: Bench) -> None:
     await ready(bench, 0)
     assert await bench.call("next", of="c", expires_ms=300) == {"message": None}
@@ -170,6 +170,8 @@ async def nothing_there(bench: Bench) -> None:
     assert (await bench.refused("fetch", of="c", expires_ms=300))["type"] == "InvalidOption"
     none = await bench.refused("fetch", of="c", max_messages=0, expires_ms=300)
     assert none["type"] == "InvalidOption"
+    less = await bench.refused("fetch", of="c", max_messages=-1, expires_ms=300)
+    assert less["type"] == "InvalidOption"
 
 
 @notices(

@@ -239,3 +239,16 @@ async def revision_7_says_it_in_headers(bench: Bench) -> None:
     assert peer.header("Nats-Batch-Commit") == [None] * 12 + ["1"]
     (inbox,) = {msg.reply for msg in peer.heard}
     assert [frame.subject for frame in bench.of(Sub)].count(str(inbox)) == 1
+
+
+@notices("unknown-messages-taken-for-acks")
+async def what_is_not_known_acknowledges_nothing(bench: Bench) -> None:
+    subject = await begin(bench, flow=10, gap="fail", ack_timeout_ms=2000)
+    second = {"from": "client", "reply": {"match": r"\.2\.1\.\$FI$"}}
+    unknown = {"inject": {"json": {"type": "news", "seq": 2}}}
+    bench.tap.add_rules([{"on": second, "do": unknown}])
+    for _ in range(2):
+        await bench.call("ingest.add", of="f", subject=subject)
+    await bench.settled()
+    told = await bench.call("ingest.add", of="f", subject=subject)
+    assert (told["batch_seq"], told["ack_seq"]) == (3, 0)

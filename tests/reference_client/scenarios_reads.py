@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from jetproof.engine.delivery_laws import unheard
+from jetproof.wire.headers import Headers
 
 from .bench import Bench, notices
 
@@ -96,13 +97,33 @@ async def nobody_answers_a_direct_get(bench: Bench) -> None:
     assert (await bench.refused("direct.get", stream=bench.stream, seq=1))["status"] == 503
 
 
-@notices("batches-never-time-out")
+@notices("batches-never-time-out unended-batch-in-peace")
 async def a_batch_without_an_answer(bench: Bench) -> None:
     stream = await begin(bench)
     answers = {"from": "server", "answers": {"subject": "$JS.API.DIRECT.GET.>"}}
     bench.tap.add_rules([{"on": answers, "do": "drop"}])
     batch = await bench.call("direct.batch", stream=stream, batch=4)
     assert batch["error"]["type"] == "Timeout"
+
+
+@notices("batch-gaps-untold")
+async def a_batch_that_lacks_a_message(bench: Bench) -> None:
+    stream = await begin(bench)
+    second = {"from": "server", "answers": {"subject": "$JS.API.DIRECT.GET.>"}, "nth": 2}
+    bench.tap.add_rules([{"on": second, "do": "drop"}])
+    batch = await bench.call("direct.batch", stream=stream, batch=4)
+    assert [message["seq"] for message in batch["messages"]] == [1]
+    assert batch["error"]["type"] == "BatchGap"
+
+
+@notices("one-value-per-header")
+async def a_header_with_several_values(bench: Bench) -> None:
+    await bench.make_stream(allow_direct=True)
+    several = Headers([("X-Several", "one"), ("X-Several", "two")])
+    await bench.raw.request(f"{bench.stream}.a", b"m", headers=several)
+    told = await bench.call("direct.get", stream=bench.stream, seq=1)
+    pairs = [pair for pair in told["message"]["headers"] if pair[0] == "X-Several"]
+    assert pairs == [["X-Several", "one"], ["X-Several", "two"]]
 
 
 @notices("batch-errors-untold")

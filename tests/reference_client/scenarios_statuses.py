@@ -113,7 +113,7 @@ async def two_statuses_at_once_are_followed_by_one_pull(bench: Bench) -> None:
     assert [pull["batch"] for pull in bench.pulls()] == [10, 10]
 
 
-@notices("silence-untold silence-told-late silence-ends-consume")
+@notices("silence-untold silence-told-late silence-ends-consume consume-reports-no-errors")
 async def silence_is_told_and_survived(bench: Bench) -> None:
     bench.tap.add_rules([MUTE])
     await begin(bench, max_messages=10, expires_ms=20_000, heartbeat_ms=500)

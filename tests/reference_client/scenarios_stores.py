@@ -122,6 +122,21 @@ async def objects(bench: Bench) -> None:
     assert (await bench.call("object.get", of="o", name="a file"))["data"] == "another"
 
 
+@notices("failed-put-takes-its-chunks-back failed-chunks-overlooked old-chunks-purged-first")
+async def a_put_that_fails_destroys_nothing(bench: Bench) -> None:
+    await store(bench)
+    await bench.call("object.put", of="o", name="file", data="old")
+    for kind, left in (("C", "old"), ("M", "new")):
+        lost = {
+            "id": kind,
+            "on": {"answers": {"subject": f"$O.*.{kind}.>"}, "nth": 1},
+            "do": "drop",
+        }
+        bench.tap.add_rules([lost])
+        await bench.refused("object.put", of="o", name="file", data="new")
+        assert (await bench.call("object.get", of="o", name="file"))["data"] == left
+
+
 @notices("meta-unguarded chunks-unguarded")
 async def reads_of_an_object_have_their_guard(bench: Bench) -> None:
     await store(bench)

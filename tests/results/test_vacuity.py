@@ -139,3 +139,17 @@ def test_a_position_is_not_made_vacuous_by_its_control(tmp_path: Path) -> None:
     case, cell = case_of(FeatureUse("plain")), cell_of(Verdict.POSITION)
     one = shown(tmp_path, [case], [cell], [control_of(cell, "plain", Verdict.PASS)])
     assert one.state is State.POSITION
+
+
+@pytest.mark.parametrize(
+    ("control", "state"), [(Verdict.FAIL, State.JUDGED), (Verdict.PASS, State.VACUOUS)]
+)
+def test_cells_of_libraries_are_judged_by_their_controls_alone(
+    tmp_path: Path, control: Verdict, state: State
+) -> None:
+    """Whether the server knows the feature says nothing about the library."""
+    case, cell = case_of(FeatureUse("guard")), replace(cell_of(), client="go:demo@1.0")
+    assert "go:demo@1.0" in cell.name
+    one = shown(tmp_path, [case], [cell], [control_of(cell, "guard", control)])
+    assert one.state is state
+    assert shown(tmp_path, [case], [cell], []).state is State.JUDGED

@@ -91,6 +91,8 @@ def test_one_anchor_has_one_hash(spec: Spec) -> None:
     hashes = defaultdict(set)
     for clause in spec.clauses.values():
         hashes[clause.revision_from, clause.anchor].add(clause.sentence_hash)
+        for place in clause.reworded:
+            hashes[place.revision, place.anchor].add(place.sentence_hash)
     assert all(len(found) == 1 for found in hashes.values())
 
 

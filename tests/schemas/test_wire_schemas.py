@@ -54,6 +54,20 @@ ABANDONED = {
     "batch": "b",
     "reason": "large",
 }
+# No release sends this one before its disk is full: it is written by the published type.
+OUT_OF_SPACE = {
+    "type": "io.nats.jetstream.advisory.v1.server_out_of_space",
+    "id": "x",
+    "timestamp": "2026-11-16T11:24:08.784779977Z",
+    "server": "n1",
+    "server_id": "NABC",
+    "stream": "S",
+    "cluster": "C",
+}
+PAUSE = "io.nats.jetstream.api.v1.consumer_pause_response"
+SNAPSHOT = "io.nats.jetstream.api.v1.stream_snapshot_response"
+RESTORE = "io.nats.jetstream.api.v1.stream_restore_response"
+ACCOUNT_PURGE = "io.nats.jetstream.api.v1.account_purge_response"
 # What no schema may take: each is wrong in one way.
 API_ERROR = {"code": 400, "err_code": 10071, "description": "wrong last sequence: 1"}
 WRONG = [
@@ -92,6 +106,19 @@ WRONG = [
     ("error-reply", {"error": {"code": 400, "description": "no"}}, "err_code"),
     ("error-reply", {"error": {"code": "400", "err_code": 10176, "description": "x"}}, "code"),
     ("js-api-error", {"error": {"code": 404, "err_code": 10059, "description": "x"}}, "type"),
+    ("consumer-pause", {"type": PAUSE}, "paused"),
+    ("consumer-pause", {"type": PAUSE, "paused": True}, "pause_until"),
+    ("consumer-pause", {"type": PAUSE, "paused": False, "pause_remaining": 5}, "pause_remaining"),
+    ("consumer-pause", {"type": PAUSE, "paused": False, "error": API_ERROR}, "error"),
+    ("stream-snapshot", {"type": SNAPSHOT, "config": {"name": "S"}}, "state"),
+    ("stream-restore", {"type": RESTORE}, "deliver_subject"),
+    ("stream-restore", {"type": RESTORE, "deliver_subject": ""}, "deliver_subject"),
+    ("account-purge", {"type": ACCOUNT_PURGE}, "initiated"),
+    ("account-purge", {"type": ACCOUNT_PURGE, "initiated": False}, "initiated"),
+    ("server-out-of-space", {**OUT_OF_SPACE, "server_id": 7}, "server_id"),
+    ("server-out-of-space", {**OUT_OF_SPACE, "timestamp": "today"}, "timestamp"),
+    ("server-out-of-space", {**OUT_OF_SPACE, "type": "server_out_of_space"}, "type"),
+    ("server-out-of-space", {"type": OUT_OF_SPACE["type"], "id": "x"}, "server"),
 ]
 
 
@@ -117,6 +144,11 @@ class TestRealMessages:
         known = frame.schema in ("pub-ack-fast",) or not frame.schema.startswith("pub-ack")
         expected = frame.schema if known else "pub-ack"
         assert schemas.classify(frame.subject, frame.answers, frame.document) == expected
+
+
+def test_an_advisory_that_no_run_can_provoke_fits_its_schema(schemas: WireSchemas) -> None:
+    assert schemas.validate("server-out-of-space", OUT_OF_SPACE) == []
+    assert schemas.unknown_fields("server-out-of-space", OUT_OF_SPACE) == []
 
 
 class TestWrongMessages:
@@ -362,7 +394,17 @@ class TestClassify:
             ("_INBOX.1", "$JS.API.STREAM.INFO.S", {"error": {}}, "js-api-error"),
             ("_INBOX.1", "$JS.API.CONSUMER.INFO.S.c", {"error": {}}, "js-api-error"),
             ("_INBOX.1", "$JS.API.CONSUMER.INFO.S.c", {"config": {}}, "consumer-info"),
-            ("_INBOX.1", "$JS.API.CONSUMER.RESET.S.c", {"config": {}}, None),
+            ("_INBOX.1", "$JS.API.CONSUMER.RESET.S.c", {"config": {}}, "consumer-reset"),
+            ("_INBOX.1", "$JS.API.CONSUMER.PAUSE.S.c", {"paused": 1}, "consumer-pause"),
+            ("_INBOX.1", "$JS.API.CONSUMER.PAUSE.S.c", {"error": {}}, "js-api-error"),
+            ("_INBOX.1", "$JS.API.STREAM.SNAPSHOT.S", {"state": {}}, "stream-snapshot"),
+            ("_INBOX.1", "$JS.API.STREAM.RESTORE.S", {}, "stream-restore"),
+            ("_INBOX.1", "$JS.API.ACCOUNT.PURGE.A", {}, "account-purge"),
+            ("_INBOX.1", "$JS.API.STREAM.PEER.REMOVE.S", {"success": True}, None),
+            ("$JS.EVENT.ADVISORY.API", None, {"subject": "x"}, "api-audit"),
+            ("$JS.EVENT.ADVISORY.API.LIMIT_REACHED", None, {"dropped": 1}, "api-limit-reached"),
+            ("$JS.EVENT.ADVISORY.SERVER.OUT_OF_STORAGE", None, {}, "server-out-of-space"),
+            ("copy.of.it", None, OUT_OF_SPACE, "server-out-of-space"),
             ("_INBOX.1", "$JS.API.INFO", {"memory": 0}, "account-info"),
             (
                 "_INBOX.1",

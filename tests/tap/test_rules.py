@@ -8,7 +8,7 @@ import pytest
 
 from jetproof.wire import Connect, Err, Frame, Headers, Info, Msg, Ping, Pub, Sub, Unsub
 from jetproof.wire.rules import Rule, RuleError, parse_rule, parse_rules
-from jetproof.wire.rules.changing import CannotChange, changed, edited
+from jetproof.wire.rules.changing import CannotChange, changed, edited, stripped
 from jetproof.wire.rules.model import (
     Answer,
     Change,
@@ -21,6 +21,7 @@ from jetproof.wire.rules.model import (
     Pass,
     Put,
     Sender,
+    Strip,
 )
 from jetproof.wire.rules.selecting import FrameView, remembered, selects, subject_matches
 
@@ -41,6 +42,8 @@ def rule(on: Any, do: Any = "drop", **more: Any) -> Rule:
         ({"delay": "200ms"}, Delay(0.2)),
         ({"delay": {"by": "1.5s", "reorder": True}}, Delay(1.5, reorder=True)),
         ({"change": {"subject": "x"}}, Change(subject=Put("x"))),
+        ({"strip": {"headers": ["A"], "json": ["a.b"]}}, Strip(("A",), ("a.b",))),
+        ({"strip": {"reply_end": ".$FI"}}, Strip(reply_end=".$FI")),
     ],
 )
 def test_actions(raw: Any, action: object) -> None:
@@ -119,6 +122,11 @@ def test_counting(count: Count, taken: list[int]) -> None:
         ),
         ({"on": {"op": "MSG"}, "do": {"change": {"json": {"a[": 1}}}}, ["is not a path"]),
         ({"on": {"op": "MSG"}, "do": {"change": {"subject": "${"}}}, ["no closing brace"]),
+        ({"on": {"op": "PUB"}, "do": {"strip": {}}}, ["nothing to strip"]),
+        ({"on": {"op": "PUB"}, "do": {"strip": {"headers": "A"}}}, ["a list of names is needed"]),
+        ({"on": {"op": "PUB"}, "do": {"strip": {"json": ["a["]}}}, ["is not a path"]),
+        ({"on": {"op": "PUB"}, "do": {"strip": {"reply_end": ""}}}, ["the end of a subject"]),
+        ({"on": {"op": "PUB"}, "do": {"strip": {"status": 1}}}, ["unknown; there are"]),
         ({"on": {"op": "MSG"}, "do": {"answer": {}}}, ["only a client's publish"]),
         ({"on": {"op": "PUB"}, "do": {"answer": {"json": {}, "payload": ""}}}, ["either json or"]),
         ({"on": {"op": "MSG"}, "do": {"inject": {"error": "x", "to": "a"}}}, ["nothing else"]),
@@ -252,6 +260,44 @@ def test_what_can_be_remembered() -> None:
     assert remembered(sources, FrameView("server", ACK))["e"] == 2
     assert remembered(sources, FrameView("server", BEAT))["f"] == 100
     assert remembered((("x", "json.deep"),), FrameView("server", ACK)) == {}
+
+
+SENT = Pub("s.a", "r.1.$FI", Headers([("A", "1"), ("B", "2"), ("A", "3")]), b'{"a":{"b":1},"c":2}')
+
+
+@pytest.mark.parametrize(
+    ("strip", "left"),
+    [
+        (Strip(("A",)), Pub("s.a", SENT.reply, Headers([("B", "2")]), SENT.payload)),
+        (Strip(("A", "B")), Pub("s.a", SENT.reply, None, SENT.payload)),
+        (Strip(json=("a.b",)), Pub("s.a", SENT.reply, SENT.headers, b'{"a":{},"c":2}')),
+        (Strip(json=("a", "c")), Pub("s.a", SENT.reply, SENT.headers, b"{}")),
+        (Strip(reply_end=".$FI"), Pub("s.a", "r.1", SENT.headers, SENT.payload)),
+    ],
+)
+def test_a_stripped_frame_lacks_what_was_named(strip: Strip, left: Pub) -> None:
+    assert stripped(strip, SENT) == left
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        Pub("s.a", None, None, b""),
+        Pub("s.a", ".$FI", Headers([("a", "1")]), b"[1]"),
+        Pub("s.a", "r.$FI.x", Headers(), b'{"c": 2}'),
+        Sub("A", None, "1"),
+        Ping(),
+    ],
+)
+def test_a_frame_that_has_nothing_to_strip_is_the_same(frame: Frame) -> None:
+    assert stripped(Strip(("A",), ("a.b",), ".$FI"), frame) is frame
+
+
+def test_a_status_line_keeps_a_block_without_headers() -> None:
+    status = Msg("a", "1", None, Headers([("A", "1")], status=404, description="No"), b"")
+    left = stripped(Strip(("A",)), status)
+    assert isinstance(left, Msg)
+    assert (left.status, left.description) == (404, "No")
 
 
 def change(frame: Frame, what: Any, **env: Any) -> Frame:

@@ -609,3 +609,49 @@ def test_an_outage_ends_connections_and_refuses_new_ones(port: int) -> None:
                 assert "closed the connection" in await again.wait_closed()
 
     run(scenario())
+
+
+def test_a_stripped_frame_counts_as_if_it_had_been_sent_so(port: int) -> None:
+    async def scenario() -> None:
+        events: list[TapEvent] = []
+        headers: Any = {"on": {"op": "PUB", "headers": {"Nats-Msg-Id": {"exists": True}}}}
+        rules = (
+            {"id": "bare", **headers, "do": {"strip": {"headers": ["Nats-Msg-Id"]}}},
+            # A later rule sees what is left.
+            {"id": "never", **headers, "do": "drop"},
+        )
+        async with tapped(port, *rules, on_frame=events.append) as (tap, client):
+            stream = await new_stream(client)
+            for seq in (1, 2):
+                ack = await publish(client, stream, headers={"Nats-Msg-Id": "one"})
+                assert (ack["seq"], ack.get("duplicate")) == (seq, None)
+            assert dict(tap.fired) == {"bare": 2, "never": 0}
+            [first, _] = [event for event in events if event.rules]
+            assert isinstance(first.frame, Pub)
+            assert isinstance(first.counted, Pub)
+            assert first.frame.headers is not None
+            assert first.counted.headers is None
+            assert first.passed == (first.counted,)
+            others = [event for event in events if not event.rules]
+            assert all(event.counted is event.frame for event in others)
+
+    run(scenario())
+
+
+def test_a_change_is_no_part_of_what_counts(port: int) -> None:
+    async def scenario() -> None:
+        events: list[TapEvent] = []
+        rules = (
+            {"on": {"op": "PUB", "subject": "a"}, "do": {"change": {"json": {"x": 2}}}},
+            {"on": {"op": "PUB", "subject": "a"}, "do": {"strip": {"json": ["y"]}}},
+        )
+        async with tapped(port, *rules, on_frame=events.append) as (_, client):
+            client.publish("a", b'{"x":1,"y":1}')
+            await client.flush()
+            [one] = [event for event in events if event.rules]
+            assert [frame.payload for frame in (one.counted, *one.passed)] == [  # type: ignore[union-attr]
+                b'{"x":1}',
+                b'{"x":2}',
+            ]
+
+    run(scenario())

@@ -48,6 +48,7 @@ from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, TargetFailed, TargetStarted
 from jetproof.load.library import Library
+from jetproof.model.identity import client_name
 from jetproof.model.topology import TOPOLOGIES
 from jetproof.model.verdict import FrameRecord, Verdict
 from jetproof.plan import Group, Item, Plan, PlanTarget, Selected, make_plan
@@ -80,7 +81,7 @@ class Side:
     @property
     def versions(self) -> tuple[str, ...]:
         """What it may call itself on the wire."""
-        library = self.client.partition("@")[2] if self.client else ""
+        library = client_name(self.client).version if self.client else ""
         return (str(self.target.version), library)
 
     def key(self, item: Item) -> CaseKey:

@@ -3,7 +3,8 @@
 Every cell that passes is played once more for each feature that its case declares, without what
 carries the feature on the wire. A case that still passes, although it must not, proves nothing
 about the feature. All cases of a target are played at once, each without its first feature, then
-each without its second: a campaign takes about as long as a run.
+each without its second: a campaign takes about as long as a run. Cells of client libraries are
+played with their library; `client_controls` makes their controls.
 """
 
 from __future__ import annotations
@@ -11,21 +12,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from jetproof.campaigns.client_controls import client_control, lost, publishes
 from jetproof.engine.again import AT_ONCE
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
 from jetproof.events import CaseFinished, Event, Notice
 from jetproof.load.library import Library
 from jetproof.model.case import Case, FeatureUse
 from jetproof.model.feature import Control, Feature, control, sends
-from jetproof.model.verdict import Cell, Verdict
-from jetproof.plan import Item, PlanTarget, Selected, make_plan
+from jetproof.model.verdict import Cell, FrameRecord, Verdict
+from jetproof.plan import Item, PlanClient, PlanTarget, Selected, make_plan
+from jetproof.results import Key as CellKey
 from jetproof.results.controls import ControlResult, Outcome, outcome_of
 from jetproof.targets.spec import redacted
 
-CHANGED = "the case has changed since the run"
+CHANGED = "the case has changed since the run; play the run again"
 
-Key = tuple[str, int]
-"""A case, and the revision that it is judged by."""
+Key = tuple[str, int, str]
+"""A case, the revision that it is judged by, and the client library that it judges, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +42,27 @@ class Trial:
     messages: int
 
 
-def uses_of(library: Library, case: Case, *, sent: bool) -> Iterator[tuple[FeatureUse, bool]]:
-    """The features that a case declares; with `sent`, also those that it only sends."""
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """A control that was played, and what it showed."""
+
+    cell: Cell
+    frames: Sequence[FrameRecord]
+
+
+def uses_of(
+    library: Library, case: Case, *, sent: bool, seen: Sequence[str] | None = None
+) -> Iterator[tuple[FeatureUse, bool]]:
+    """The features that a case declares; with `sent`, also those that it only sends.
+
+    What its calls ask for counts as sent by a client case, or what its library was `seen` to send."""
     declared = {use.name for use in case.features}
     for use in case.features:
         yield use, True
     if sent:
         for feature in library.features.values():
-            if feature.name not in declared and sends(case, feature):
+            its = sends(case, feature) if seen is None else feature.name in seen
+            if feature.name not in declared and its:
                 yield FeatureUse(feature.name), False
 
 
@@ -68,6 +84,10 @@ class Controls:
     options: RunOptions
     stop: Stop = field(default_factory=Stop)
     sent: bool = False
+    clients: Mapping[str, PlanClient] = field(default_factory=dict)
+    """The client libraries of cells, by the name that a cell has for each."""
+    seen: Mapping[CellKey, Sequence[str]] = field(default_factory=dict)
+    """By cell: the features that its library was seen to send."""
     results: list[ControlResult] = field(default_factory=list)
 
     async def play(
@@ -94,18 +114,23 @@ class Controls:
         layers: list[list[Trial]] = []
         for cell in cells:
             case = cases.get(cell.case)
-            if case is None or cell.verdict is not Verdict.PASS or cell.client is not None:
+            if case is None or cell.verdict is not Verdict.PASS:
                 continue
             depth = 0
-            for use, declared in uses_of(self.library, case, sent=self.sent):
-                made = control(case, self.library.features[use.name])
+            seen = None
+            if cell.client is not None:
+                seen = self.seen.get((cell.name, cell.target, cell.attempt), ())
+            for use, declared in uses_of(self.library, case, sent=self.sent, seen=seen):
+                feature = self.library.features[use.name]
+                made = client_control(case, feature) if cell.client else control(case, feature)
                 if cell.case_hash != case.hash:
                     made = Control(None, why_not=CHANGED)
                 if made.case is None:
                     trial = Trial(cell, Item(case, cell.spec_revision), use, declared, 0)
                     self._add(run_id, trial, Outcome.IMPOSSIBLE, None, made.why_not)
                     continue
-                item = Item(made.case, cell.spec_revision, asked=True)
+                client = self.clients[cell.client] if cell.client else None
+                item = Item(made.case, cell.spec_revision, client, asked=True)
                 if depth == len(layers):
                     layers.append([])
                 layers[depth].append(Trial(cell, item, use, declared, made.messages))
@@ -125,13 +150,19 @@ class Controls:
         if again:
             played |= await self._played(again, target, notify, at_once=AT_ONCE)
         for trial in layer:
-            cell = played.get(_key(trial.item))
-            if cell is None:
+            one = played.get(_key(trial.item))
+            if one is None:
                 why = self.stop.reason or "it was not played"
                 self._add(run_id, trial, Outcome.NO_VERDICT, None, why)
-            else:
-                outcome = outcome_of(cell.verdict, differs=trial.use.differs)
-                self._add(run_id, trial, outcome, cell.verdict.value, cell.reason)
+                continue
+            cell, outcome = one.cell, outcome_of(one.cell.verdict, differs=trial.use.differs)
+            reason = cell.reason
+            if trial.item.client is not None:
+                feature = self.library.features[trial.use.name]
+                trial = replace(trial, messages=lost(one.frames, feature))
+                if not trial.messages and outcome is not Outcome.NO_VERDICT:
+                    outcome, reason = _nothing_lost(one, outcome)
+            self._add(run_id, trial, outcome, cell.verdict.value, reason)
 
     async def _played(
         self,
@@ -140,14 +171,15 @@ class Controls:
         notify: Callable[[str], None],
         *,
         at_once: int | None = None,
-    ) -> dict[Key, Cell]:
+    ) -> dict[Key, _Played]:
         """The cells of controls, each played once."""
-        found: dict[Key, Cell] = {}
+        found: dict[Key, _Played] = {}
 
         def emit(event: Event) -> None:
             if isinstance(event, CaseFinished):
                 cell = _decided(event)
-                found[cell.case, cell.spec_revision] = cell
+                key = (cell.case, cell.spec_revision, cell.client or "")
+                found[key] = _Played(cell, event.frames)
             elif isinstance(event, Notice):
                 notify(event.text)
 
@@ -183,11 +215,21 @@ class Controls:
 
 
 def _key(item: Item) -> Key:
-    return item.case.id, item.revision
+    return item.case.id, item.revision, item.client.name if item.client else ""
 
 
-def _undecided(cell: Cell | None) -> bool:
-    return cell is None or cell.verdict is Verdict.ERROR
+def _undecided(played: _Played | None) -> bool:
+    return played is None or played.cell.verdict is Verdict.ERROR
+
+
+def _nothing_lost(played: _Played, outcome: Outcome) -> tuple[Outcome, str]:
+    """What a control shows that was played as the case itself is: the library does not send the
+    feature. A case that must need it, and passes, is vacuous with this library."""
+    if not publishes(played.frames):
+        return Outcome.IMPOSSIBLE, "the tap saw no message of the library"
+    if played.cell.verdict is Verdict.PASS:
+        return outcome, "the library sends nothing that carries it"
+    return Outcome.NO_VERDICT, f"nothing was stripped, and it fails: {played.cell.reason}"
 
 
 def _decided(event: CaseFinished) -> Cell:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import PATTERNS, add_command
+from jetproof.cli.common import PATTERNS, add_command, add_laws
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -40,6 +40,7 @@ def add_parser(commands: Commands) -> None:
         "--good", metavar="REV", help="search commits of a checkout: where the search begins"
     )
     parser.add_argument("--bad", metavar="REV", help="where it ends (default: HEAD)")
+    add_laws(parser)
     parser.set_defaults(run=run)
 
 

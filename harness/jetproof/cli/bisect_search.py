@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from jetproof.cli.common import plural, say, write_json
+from jetproof.cli.common import laws_of, plural, say, write_json
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, play
 from jetproof.cli.running import with_replay
@@ -136,7 +136,10 @@ def chosen(library: Library, args: argparse.Namespace) -> Selected:
 
 def options(args: argparse.Namespace) -> RunOptions:
     return RunOptions(
-        run=fresh_run_id(), time_factor=time_factor(), command=tuple(args.command_line)
+        run=fresh_run_id(),
+        time_factor=time_factor(),
+        command=tuple(args.command_line),
+        laws=laws_of(args),
     )
 
 

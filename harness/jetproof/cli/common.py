@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jetproof.model.law_modes import ABOUT_LAWS, DEFAULT_LAWS, LAW_MODES
+
 if TYPE_CHECKING:
     from jetproof.errors import JetproofError
 
@@ -64,13 +66,28 @@ def add_servers(parser: argparse.ArgumentParser) -> None:
 
 
 def add_laws(parser: argparse.ArgumentParser) -> None:
+    """How much is read to judge promises; `laws` of the arguments is None if nothing was said."""
+    parser.add_argument("--laws", choices=LAW_MODES, help=ABOUT_LAWS)
+
+
+def laws_of(args: argparse.Namespace) -> str:
+    """What `--laws` asked for, or the default."""
+    return args.laws or DEFAULT_LAWS
+
+
+def add_campaign(parser: argparse.ArgumentParser, out: str) -> None:
+    """What is played, where and how, for commands that play a selection for one question."""
+    add_selection(parser)
+    add_servers(parser)
+    add_laws(parser)
     parser.add_argument(
-        "--laws",
-        choices=("closing", "full", "off"),
-        default="closing",
-        help="what is read at the end of each case to judge promises: a little (closing, the "
-        "default), every acknowledged message (full), or nothing (off)",
+        "-j",
+        "--jobs",
+        type=at_least_one,
+        metavar="N",
+        help="server processes at the same time (default: 8)",
     )
+    parser.add_argument("--out", type=local_path, metavar="DIR", help=out)
 
 
 def add_edition(parser: argparse.ArgumentParser, default: str = "every case is scored") -> None:

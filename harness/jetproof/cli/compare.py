@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, add_selection, add_servers, at_least_one, local_path
+from jetproof.cli.common import (
+    add_command,
+    add_laws,
+    add_selection,
+    add_servers,
+    at_least_one,
+    local_path,
+)
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -20,6 +27,7 @@ def add_parser(commands: Commands) -> None:
     )
     add_selection(parser)
     add_servers(parser)
+    add_laws(parser)
     parser.add_argument(
         "--client",
         nargs=2,

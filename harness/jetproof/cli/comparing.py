@@ -13,7 +13,7 @@ from jetproof.campaigns.compare import Compare, Side
 from jetproof.campaigns.compare_rulings import Kind
 from jetproof.campaigns.quick import quick
 from jetproof.campaigns.writing import Writer
-from jetproof.cli.common import say, write_json
+from jetproof.cli.common import laws_of, say, write_json
 from jetproof.cli.libraries import Judged, meet, named, pools
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, attended
@@ -143,6 +143,7 @@ async def _sides(
         servers_at_once=args.jobs or _JOBS,
         command=tuple(args.command_line),
         confirm=0,
+        laws=laws_of(args),
     )
     if wanted.clients is None:
         both = [

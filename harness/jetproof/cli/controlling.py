@@ -8,15 +8,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from jetproof.campaigns.client_controls import sent_features
 from jetproof.campaigns.controls import Controls, undeclared, uses_of
+from jetproof.cli.campaigning import DEFAULT_TARGETS, options_of, selection_of
 from jetproof.cli.common import say, write_json
-from jetproof.cli.patterns import select_cases
+from jetproof.cli.libraries import Judged, meet, pools
 from jetproof.cli.playing import Interrupts, attended
 from jetproof.cli.running import Request, with_replay
-from jetproof.engine.calibrate import time_factor
-from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
+from jetproof.engine.run import RunOptions, Stop, run
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library, load_library
+from jetproof.model.law_modes import NO_LAWS
+from jetproof.model.verdict import Verdict
 from jetproof.plan import PlanTarget, Selected, make_plan
 from jetproof.results import Run, read_run
 from jetproof.results.controls import ControlResult, Outcome
@@ -29,42 +32,45 @@ from jetproof.sinks.controls_report import (
 )
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
 from jetproof.sinks.paint import paint_for
+from jetproof.targets.clients.spec import client_named
 from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
 
-_DEFAULT_TARGETS = ("latest",)
 _WRONG = (Outcome.VACUOUS, Outcome.CONTRADICTED)
 
 
 async def execute(args: argparse.Namespace) -> int:
     """Everything from loading to the last line."""
     library = load_library()
-    request = Request(
-        tuple(args.patterns), tuple(args.servers), tuple(args.clauses), tuple(args.specs)
-    )
-    selected = select_cases(library, request.selection)
+    earlier = None if args.folder is None else read_run(args.folder)
+    both = args.undeclared or earlier is not None
+    request, selected = selection_of(args, library, for_clients=None if both else False)
     if args.undeclared:
         return _listed(args, library, selected)
     selected = _concerned(library, selected, sent=args.sent)
-    earlier = None if args.folder is None else read_run(args.folder)
     if earlier is not None and args.out is not None:
         raise JetproofError(
             "--out is for a run that is yet to be played",
             phase="plan",
             hint=f"controls of a run are kept in its folder, {earlier.folder}",
         )
-    names = request.servers or (_DEFAULT_TARGETS if earlier is None else _targets(earlier))
+    names = request.servers or (DEFAULT_TARGETS if earlier is None else _targets(earlier))
     targets = await resolve(names, notify=say)
-    options = RunOptions(
-        run=fresh_run_id(), time_factor=time_factor(), command=tuple(args.command_line)
-    )
-    if args.jobs is not None:
-        options = replace(options, servers_at_once=args.jobs)
+    # A law may notice what the steps of a case do not: a control is about the steps.
+    options = replace(options_of(args), laws=args.laws or NO_LAWS)
     stop = Stop()
     interrupts = Interrupts(stop, notify=say)
-    campaign = Controls(library, options, stop, args.sent)
-    async with attended(interrupts) as owner:
-        campaign.options = options = replace(options, owner=owner)
+    libraries = [] if earlier is None else await _libraries(earlier, library, options.time_factor)
+    campaign = Controls(
+        library, options, stop, args.sent, {one.plan.name: one.plan for one in libraries}
+    )
+    if args.sent and libraries and earlier is not None:
+        campaign.seen = sent_features(earlier, list(library.features.values()))
+    async with (
+        attended(interrupts) as owner,
+        pools(libraries, options.time_factor) as ready,
+    ):
+        campaign.options = options = replace(options, owner=owner, libraries=ready)
         if earlier is None:
             request = replace(request, servers=tuple(target.name for target in targets))
             place = args.out or Path(DEFAULT_PARENT) / options.run
@@ -96,9 +102,33 @@ def _listed(args: argparse.Namespace, library: Library, selected: Selected) -> i
     return code
 
 
+async def _libraries(earlier: Run, library: Library, factor: float) -> list[Judged]:
+    """The client libraries whose cells pass in a run, as it judged them."""
+    names = dict.fromkeys(
+        cell.client
+        for cell in earlier.latest
+        if cell.client is not None and cell.verdict is Verdict.PASS
+    )
+    specs = [client_named(name) for name in names]
+    found = await meet(specs, None, library, factor)
+    for name, one in zip(names, found, strict=True):
+        reason = one.plan.missing or one.plan.broken
+        if reason or one.plan.name != name:
+            raise JetproofError(
+                f"{name} cannot be played: {reason or f'{one.plan.name} is here'}",
+                phase="plan",
+                hint=f"controls are played with the library that {earlier.folder} judged",
+            )
+    return found
+
+
 def _concerned(library: Library, selected: Selected, *, sent: bool) -> Selected:
     """The items whose case is about a feature."""
-    items = tuple(item for item in selected.items if any(uses_of(library, item.case, sent=sent)))
+    items = tuple(
+        item
+        for item in selected.items
+        if (sent and item.case.for_client) or any(uses_of(library, item.case, sent=sent))
+    )
     if not items:
         raise JetproofError(
             "none of these cases declares an optional feature",
@@ -109,7 +139,7 @@ def _concerned(library: Library, selected: Selected, *, sent: bool) -> Selected:
 
 
 def _targets(earlier: Run) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(cell.target for cell in earlier.latest if cell.client is None))
+    names = tuple(dict.fromkeys(cell.target for cell in earlier.latest))
     if any("***@" in name for name in names):
         raise JetproofError(
             f"{earlier.folder} does not keep passwords",
@@ -117,7 +147,7 @@ def _targets(earlier: Run) -> tuple[str, ...]:
             hint="name the target again with --server",
         )
     if not names:
-        raise JetproofError(f"{earlier.folder} has no cell of a server", phase="plan")
+        raise JetproofError(f"{earlier.folder} has no cell", phase="plan")
     return names
 
 

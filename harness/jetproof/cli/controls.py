@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, add_selection, add_servers, at_least_one, local_path
+from jetproof.cli.common import add_campaign, add_command, local_path
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -16,37 +16,28 @@ def add_parser(commands: Commands) -> None:
         "Play cases without the optional feature that they are about: those that pass are vacuous."
     )
     parser = add_command(commands, "controls", about)
-    add_selection(parser)
-    add_servers(parser)
+    add_campaign(
+        parser,
+        "the run's folder, if the cases are played first (default: jetproof-runs/<id>)",
+    )
     parser.add_argument(
         "--run",
         type=local_path,
         metavar="DIR",
         dest="folder",
-        help="a run whose cells that pass get controls; without it, the cases are played first",
+        help="a run, of servers or of client libraries (gate), whose cells that pass get controls; "
+        "without it, the cases are played first",
     )
     parser.add_argument(
         "--sent",
         action="store_true",
-        help="also without features that a case sends and does not declare",
+        help="also without features that a case, or the library that it judges, sends and that the "
+        "case does not declare",
     )
     parser.add_argument(
         "--undeclared",
         action="store_true",
         help="play nothing: list cases that send a feature and do not declare it",
-    )
-    parser.add_argument(
-        "-j",
-        "--jobs",
-        type=at_least_one,
-        metavar="N",
-        help="server processes at the same time (default: 8)",
-    )
-    parser.add_argument(
-        "--out",
-        type=local_path,
-        metavar="DIR",
-        help="the run's folder, if the cases are played first (default: jetproof-runs/<id>)",
     )
     parser.set_defaults(run=run)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jetproof.cli.common import (
     add_command,
     add_edition,
+    add_laws,
     add_selection,
     add_servers,
     at_least_one,
@@ -42,6 +43,7 @@ def add_parser(commands: Commands) -> None:
         help="known failures of the library (default: the one that Jetproof has of it)",
     )
     add_edition(parser, "the one that the ledger names, else every case is scored")
+    add_laws(parser)
     add_report_files(parser)
     parser.add_argument(
         "--out",

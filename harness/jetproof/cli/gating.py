@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from jetproof.cli.common import say, write_json
+from jetproof.cli.common import laws_of, say, write_json
 from jetproof.cli.libraries import Judged, meet, meet_reference, named, pools, today
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, play
@@ -114,6 +114,7 @@ async def execute(args: argparse.Namespace) -> int:
                 witness=None if witness.client is None else witness.plan,
                 ledgers={one.plan.name: one.in_force for one in libraries},
                 editions=tuple(editions.values()),
+                laws=laws_of(args),
             )
             await play(plan, library, fan, options, interrupts, console.tick)
     finally:
@@ -148,6 +149,7 @@ def _request(args: argparse.Namespace) -> dict[str, object]:
         "clauses": list(args.clauses),
         "clients": list(args.clients),
         "edition": args.edition,
+        "laws": args.laws,
     }
 
 

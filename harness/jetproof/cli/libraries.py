@@ -20,10 +20,11 @@ from jetproof.load.mistakes import LoadError, Mistake
 from jetproof.model.client import OPERATIONS
 from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.edition import Edition
+from jetproof.model.identity import REFERENCE
 from jetproof.plan import PlanClient
 from jetproof.targets.clients.build import BuildFailed, Client, prepare_client
 from jetproof.targets.clients.process import Adapter, AdapterFault, Hello, Limits, start_adapter
-from jetproof.targets.clients.spec import REFERENCE, ClientSpec, known_adapters, parse_client
+from jetproof.targets.clients.spec import ClientSpec, known_adapters, parse_client
 from jetproof.targets.clients.toolchain import NotBuildable
 from jetproof.tasks import all_of
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jetproof.cli.common import (
     add_command,
     add_edition,
+    add_laws,
     add_selection,
     at_least_one,
     local_path,
@@ -55,6 +56,7 @@ def add_parser(commands: Commands) -> None:
         f"(default: {BUDGET_SECONDS})",
     )
     add_edition(parser)
+    add_laws(parser)
     add_report_files(parser)
     parser.add_argument(
         "--out",

@@ -33,6 +33,7 @@ from jetproof.errors import JetproofError
 from jetproof.events import Notice
 from jetproof.load.editions import difference, find_edition, standing_of
 from jetproof.load.library import load_library
+from jetproof.model.law_modes import DEFAULT_LAWS
 from jetproof.plan import Plan, make_plan, name_of
 from jetproof.results import Run
 from jetproof.sinks.document import Document
@@ -98,6 +99,7 @@ async def execute(args: argparse.Namespace) -> int:
         command=tuple(args.command_line),
         attempts=earlier.attempts if earlier else {},
         editions=(edition,) if edition else (),
+        laws=request.laws or DEFAULT_LAWS,
     )
     if edition and (told := difference(standing_of(library, edition, for_clients=False))):
         fan(Notice(told))
@@ -170,6 +172,7 @@ def _asked(args: argparse.Namespace) -> tuple[Request, Run | None]:
         specs=tuple(args.specs),
         shard=args.shard,
         edition=args.edition,
+        laws=args.laws,
     )
     if args.resume is None:
         return request, None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import PATTERNS, add_command, at_least_one
+from jetproof.cli.common import PATTERNS, add_command, add_laws, at_least_one
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -39,6 +39,7 @@ def add_parser(commands: Commands) -> None:
         metavar="CLIENT",
         help="make a client wrong instead: reference, whose knobs are then the mutants",
     )
+    add_laws(parser)
     parser.add_argument("--markdown", action="store_true", help="print Markdown, for a page")
     parser.set_defaults(run=run)
 

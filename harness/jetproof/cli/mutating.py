@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TextIO
 
-from jetproof.cli.common import say, write_json
+from jetproof.cli.common import laws_of, say, write_json
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts
 from jetproof.engine.again import AT_ONCE
@@ -27,7 +27,7 @@ from jetproof.engine.run import Front, RunOptions, Stop, fresh_run_id, no_front,
 from jetproof.engine.session import Address
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library, load_library
-from jetproof.model.ledger import REFERENCE
+from jetproof.model.identity import REFERENCE
 from jetproof.model.mutant import Mutant
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Item, PlanTarget, Selected, Selection, make_plan
@@ -83,7 +83,8 @@ async def execute(args: argparse.Namespace) -> int:
     baseline: dict[str, Cell] = {}
     trials: list[Trial] = []
     with own_run() as owner:
-        bench = Bench(library, target, interrupts.stop, owner, tuple(args.command_line))
+        command = tuple(args.command_line)
+        bench = Bench(library, target, interrupts.stop, owner, command, laws_of(args))
         concerned = [item for item in selected.items if any(breaks(each, item) for each in mutants)]
         async with interrupts.heard():
             try:
@@ -156,6 +157,7 @@ class Bench:
         stop: Stop,
         owner: Owner,
         command: tuple[str, ...],
+        laws: str,
     ) -> None:
         self._library = library
         self._target = target
@@ -169,6 +171,7 @@ class Bench:
             servers_at_once=_SERVERS_AT_ONCE,
             command=command,
             owner=owner,
+            laws=laws,
         )
 
     async def cells(

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
-from jetproof.cli.common import say, write_json
+from jetproof.cli.common import laws_of, say, write_json
 from jetproof.cli.libraries import Judged, meet_reference, pools
 from jetproof.cli.mutating import (
     Trial,
@@ -32,12 +32,12 @@ from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library, load_library
 from jetproof.model.case import Case
+from jetproof.model.identity import REFERENCE
 from jetproof.model.mutant import Mutant
 from jetproof.model.verdict import Cell
 from jetproof.plan import Item, PlanClient, Selected, Selection, client_items, make_plan
 from jetproof.sinks.paint import paint_for
 from jetproof.sinks.record import Record
-from jetproof.targets.clients.spec import REFERENCE
 from jetproof.targets.reference_client.conduct import NEWEST, SPOKEN
 from jetproof.targets.reference_client.knobs import KNOBS
 from jetproof.targets.resolve import resolve
@@ -186,6 +186,7 @@ async def _cells(
             owner=owner,
             cases_at_once=8 * args.jobs,
             confirm=0,
+            laws=laws_of(args),
         )
         await run(plan, library, record.handle, options, interrupts.stop)
     found: dict[str, dict[str, Cell]] = defaultdict(dict)

@@ -62,7 +62,7 @@ def split_patterns(suites: Path, patterns: Sequence[str]) -> Patterns:
 def select_cases(
     library: Library, selection: Selection, *, for_clients: bool | None = False
 ) -> Selected:
-    """The items that a selection names, whose patterns may be paths.
+    """The items that a selection names, whose patterns may be paths, or names that cases had.
 
     Cases for servers are chosen from, or those for client libraries; None: both."""
     pool = {
@@ -70,7 +70,8 @@ def select_cases(
         True: library.client_cases,
         None: (*library.cases, *library.client_cases),
     }[for_clients]
-    patterns = split_patterns(library.root / "suites", selection.patterns)
+    asked = [library.renamed.get(pattern, pattern) for pattern in selection.patterns]
+    patterns = split_patterns(library.root / "suites", asked)
     _check_plane(library, patterns.names, pool)
     if not patterns.files:
         return select(library, replace(selection, patterns=tuple(patterns.names)), cases=pool)

@@ -128,7 +128,7 @@ def propose(
 
 
 def _is(cell: Cell, name: str) -> bool:
-    return (cell.client or "").rpartition("@")[0] == name
+    return cell.library == name
 
 
 def _outlived(known: ClientLedger, cells: Iterable[Cell]) -> Outlived:

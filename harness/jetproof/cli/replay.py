@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import re
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, spec_revision
+from jetproof.cli.common import add_command, add_laws, spec_revision
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -37,6 +36,7 @@ def add_parser(commands: Commands) -> None:
         metavar="SPEC@REV",
         help="judge it by that revision (default: that of the cell's name, or the case's own)",
     )
+    add_laws(parser)
     parser.add_argument(
         "--keep-server",
         action="store_true",
@@ -50,28 +50,19 @@ def run(args: argparse.Namespace) -> int:
 
     from jetproof.cli.replaying import execute
 
-    law = args.spec or law_of(args.case)
-    client = args.client or client_of(args.case)
-    return asyncio.run(execute(args, *split_name(args.case, args.server), law, client))
+    case, server, law, client = asked_for(" ".join(args.case))
+    return asyncio.run(
+        execute(args, case, args.server or server, args.spec or law, args.client or client)
+    )
 
 
-def split_name(words: list[str], server: str | None) -> tuple[str, str]:
-    """The case and the target that a cell's name, or a case id and an option, ask for."""
-    case, _, place = " ".join(words).partition(" @")
-    named = place.split(" ")[0]
-    return case.strip(), server or named or "latest"
+def asked_for(name: str) -> tuple[str, str, tuple[str, int] | None, str | None]:
+    """What a cell's name asks for: the case, the target, the revision and the library."""
+    from jetproof.model.identity import cell_id
 
-
-def client_of(words: list[str]) -> str | None:
-    """The library in a cell's name: `suite::case @2.15.1 single go:nats.go@1.55.0 adr-50@10`."""
-    found = re.search(r" @\S+ .*?(\S*[:/]\S+@\S+|reference@\S+)", " ".join(words))
-    if found is None:
-        return None
-    name = found[1]
-    return "reference" if name.startswith("reference@") else name
-
-
-def law_of(words: list[str]) -> tuple[str, int] | None:
-    """The revision that a cell's name ends with, if it names one: adr-50@10."""
-    found = re.search(r" @\S+ .*?([a-z0-9-]+)@(\d+)$", " ".join(words))
-    return (found[1], int(found[2])) if found else None
+    cell = cell_id(name)
+    spec, at, number = cell.revision.partition("@")
+    client = cell.client
+    # Jetproof has its own reference client in one version only.
+    library = None if client is None else client.library if client.is_reference else str(client)
+    return cell.case, cell.server or "latest", (spec, int(number)) if at else None, library

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import TextIO
 
-from jetproof.cli.common import say, write_json
+from jetproof.cli.common import laws_of, say, write_json
 from jetproof.cli.libraries import meet, pools
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, play
@@ -82,6 +82,7 @@ async def execute(
                 run=fresh_run_id(),
                 time_factor=factor,
                 command=tuple(args.command_line),
+                laws=laws_of(args),
                 hold=_holding(interrupts, printer.say) if args.keep_server else None,
                 libraries=ready,
                 ledgers={one.plan.name: one.in_force for one in libraries},

@@ -67,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
         shard=args.shard,
         per_case=args.per_case,
         edition=args.edition,
+        laws=args.laws,
     )
     earlier = None
     if args.resume is not None:

@@ -21,6 +21,7 @@ from jetproof.events import CaseFinished, Emit, Event, Notice, RunStarted
 from jetproof.load.editions import difference, find_edition, standing_of
 from jetproof.load.library import Library, load_library
 from jetproof.model.edition import Edition
+from jetproof.model.law_modes import DEFAULT_LAWS, LAW_MODES
 from jetproof.model.verdict import Cell, Check, FrameRecord, exit_code
 from jetproof.plan import PlanTarget, Selected, Selection, make_plan, scored_by
 from jetproof.results import Key, Run, read_run
@@ -46,6 +47,7 @@ class Request:
     shard: tuple[int, int] | None = None
     per_case: bool = False
     edition: str | None = None
+    laws: str | None = None
 
     @property
     def selection(self) -> Selection:
@@ -68,6 +70,7 @@ def resumed(folder: Path, given: Request, out: Path | None) -> tuple[Request, Ru
         given.shard,
         given.per_case,
         given.edition,
+        given.laws,
         out,
     )
     if any(others) or (given.servers and not renamed):
@@ -114,7 +117,7 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
         fail_fast=args.fail_fast,
         command=tuple(args.command_line),
         attempts=earlier.attempts if earlier else {},
-        laws=args.laws,
+        laws=request.laws or DEFAULT_LAWS,
         editions=(edition,) if edition else (),
     )
     if edition and (unlike := difference(standing_of(library, edition, for_clients=False))):
@@ -305,4 +308,5 @@ def _request_of(stored: Mapping[str, object]) -> Request:
         shard=(int(part[0]), int(part[1])) if isinstance(part, list) else None,
         per_case=stored.get("per_case") is True,
         edition=str(stored["edition"]) if stored.get("edition") else None,
+        laws=str(stored["laws"]) if stored.get("laws") in LAW_MODES else None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, add_selection, add_servers, at_least_one, local_path
+from jetproof.cli.common import add_campaign, add_command, at_least_one
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -16,8 +16,7 @@ ROUNDS = 5
 def add_parser(commands: Commands) -> None:
     about = "Play cases several times, perhaps under load: which cells change their verdict?"
     parser = add_command(commands, "soak", about)
-    add_selection(parser)
-    add_servers(parser)
+    add_campaign(parser, "the soak's folder (default: jetproof-runs/soak-<id>)")
     parser.add_argument(
         "--rounds",
         type=at_least_one,
@@ -30,19 +29,6 @@ def add_parser(commands: Commands) -> None:
         type=at_least_one,
         metavar="CORES",
         help="keep so many cores and the disk busy during every round (default: no load)",
-    )
-    parser.add_argument(
-        "-j",
-        "--jobs",
-        type=at_least_one,
-        metavar="N",
-        help="server processes at the same time (default: 8)",
-    )
-    parser.add_argument(
-        "--out",
-        type=local_path,
-        metavar="DIR",
-        help="the soak's folder (default: jetproof-runs/soak-<id>)",
     )
     parser.set_defaults(run=run)
 

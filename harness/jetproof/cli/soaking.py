@@ -10,12 +10,11 @@ from pathlib import Path
 
 from jetproof.campaigns.load import check_cores
 from jetproof.campaigns.soak import Soak, SoakOptions, check_rounds, details
+from jetproof.cli.campaigning import DEFAULT_TARGETS, options_of, selection_of
 from jetproof.cli.common import say, write_json
-from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts, attended
-from jetproof.cli.running import Request, with_replay
-from jetproof.engine.calibrate import time_factor
-from jetproof.engine.run import RunOptions, Stop, fresh_run_id
+from jetproof.cli.running import with_replay
+from jetproof.engine.run import Stop
 from jetproof.errors import JetproofError
 from jetproof.events import Emit, Event
 from jetproof.load.library import load_library
@@ -27,7 +26,6 @@ from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
 
 RESULT_FILE = "soak.json"
-_DEFAULT_TARGETS = ("latest",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +52,13 @@ async def execute(args: argparse.Namespace) -> int:
     if args.load is not None:
         check_cores(args.load)
     library = load_library()
-    request = Request(
-        tuple(args.patterns), tuple(args.servers), tuple(args.clauses), tuple(args.specs)
-    )
-    selected = select_cases(library, request.selection)
-    targets = await resolve(request.servers or _DEFAULT_TARGETS, notify=say)
+    request, selected = selection_of(args, library)
+    targets = await resolve(request.servers or DEFAULT_TARGETS, notify=say)
     request = replace(request, servers=tuple(target.name for target in targets))
     plan = make_plan(library, selected, targets, skip=frozenset())
 
-    soak_id = fresh_run_id()
+    options = replace(options_of(args), confirm=0)  # a flip is what it looks for
+    soak_id = options.run
     place = args.out or Path(DEFAULT_PARENT) / f"soak-{soak_id}"
     _must_be_free(place)
     about = About(
@@ -84,14 +80,6 @@ async def execute(args: argparse.Namespace) -> int:
         fan = FanOut([folder])
         return RoundWriter(fan, with_replay(library, selected, fan))
 
-    options = RunOptions(
-        run=soak_id,
-        time_factor=time_factor(),
-        command=tuple(args.command_line),
-        confirm=0,  # a flip is what it looks for
-    )
-    if args.jobs is not None:
-        options = replace(options, servers_at_once=args.jobs)
     stream = sys.stderr if args.json else sys.stdout
     console = SoakConsole(stream, about, verbose=args.verbose)
     stop = Stop()

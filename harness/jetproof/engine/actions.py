@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
+from jetproof import clock
 from jetproof.engine.nodes import LEADER_WITHIN, kind_of, leader_of, node_of
 from jetproof.engine.play import Play
 from jetproof.engine.setup import connect, reached_again
@@ -37,21 +37,21 @@ async def action(play: Play, step: Action) -> None:
 
 async def _stepdown(play: Play, stream: str, to: str | None) -> None:
     """Asks the leader to step down, again if need be, until another one, or this one, leads."""
-    deadline = time.monotonic() + LEADER_WITHIN * play.factor
+    deadline = clock.now() + LEADER_WITHIN * play.factor
     before: str | None = None
     ask_at = 0.0
     said: object = None
-    while time.monotonic() < deadline:
+    while clock.now() < deadline:
         now = await leader_of(play, stream)
         before = before or now
         if now is not None and (now == to if to else now != before):
             play.transcript.note("harness", "leader", f"{stream}: {now} is the leader")
             await reached_again(play, stream)
             return
-        if now is not None and time.monotonic() >= ask_at:
+        if now is not None and clock.now() >= ask_at:
             said = await _ask_to_step_down(play, stream, to)
             play.transcript.note("harness", "stepdown", f"{stream}: {now} was the leader: {said}")
-            ask_at = time.monotonic() + ASK_AGAIN * play.factor
+            ask_at = clock.now() + ASK_AGAIN * play.factor
         await asyncio.sleep(0.02)
     raise JetproofError(
         f"{to or 'another node'} did not become the leader of {stream}: {said}", phase="play"

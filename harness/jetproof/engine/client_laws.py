@@ -2,7 +2,7 @@
 
 What is outstanding is counted at the tap, in the order in which frames passed it:
 
-    a pull request      adds its batch and its max_bytes
+    a pull request      adds its batch and its max_bytes; without max_bytes it asks for any number of bytes
     a message           takes off one message, and its size
     a status            takes off what its pending headers say; one without them ends a pull request
     a new connection    starts from nought: nobody answers what was asked on the one before
@@ -45,8 +45,9 @@ class _Pull:
 class Account:
     """What a library has outstanding in one unit: messages, or bytes.
 
-    `highest` is the most there ever was, `refills` what each pull request but the first of a
-    connection brought the sum of all asked to, `released` how much had been taken off at each moment.
+    `highest` is the most there ever was, `unbounded` how many requests name no limit, `refills` what
+    each pull request but the first of a connection brought the sum of all asked to, `released` how
+    much had been taken off at each moment.
     """
 
     def __init__(self, unit: str, *, free_headers: bool = False) -> None:
@@ -60,6 +61,7 @@ class Account:
         self._inboxes: set[str] = set()
         self._asked = 0
         self.requests = 0
+        self.unbounded = 0
         self.highest = 0
         self.released: list[int] = [0]
         self.refills: list[tuple[int, tuple[int, ...]]] = []
@@ -89,6 +91,7 @@ class Account:
         amount = asked.get(self._field, 0)
         self._inboxes.add(reply)
         self.requests += 1
+        self.unbounded += amount == 0
         # Whether or not the library was told, an expired request is over at the server.
         for pull in [pull for pull in self._pulls if pull.until <= at]:
             self._expired.append((pull.reply, pull.left))
@@ -160,6 +163,7 @@ def outstanding(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     words = f"at most {limit} {unit} outstanding"
     findings = [
         _some(account),
+        *_bounded(account, unit),
         Finding("most", account.highest <= limit, words, account.highest),
     ]
     now = arguments.get("now")
@@ -186,6 +190,7 @@ def refilled(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     words = f"{limit} {unit} outstanding after each request"
     return [
         _some(account, more_than=1),
+        *_bounded(account, unit),
         Finding("full", not wrong, words, wrong[0] if wrong else None),
     ]
 
@@ -227,6 +232,14 @@ def _short(sequences: Sequence[object]) -> str:
 def _some(account: Account, more_than: int = 0) -> Finding:
     words = f"more than {more_than} pull requests"
     return Finding("requests", account.requests > more_than, words, account.requests)
+
+
+def _bounded(account: Account, unit: str) -> list[Finding]:
+    """A limit in bytes holds only if each pull request names one."""
+    if unit != "bytes" or not account.unbounded:
+        return []
+    words = "max_bytes in every pull request"
+    return [Finding("bounded", False, words, f"{account.unbounded} without")]
 
 
 def _account(play: Play, unit: str, arguments: Mapping[str, object]) -> Account:

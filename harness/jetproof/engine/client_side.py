@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from jetproof import clock
 from jetproof.engine.documents import cut
 from jetproof.engine.judge import Seen
+from jetproof.engine.position_words import effect, which
 from jetproof.engine.transcript import Transcript, header_items
 from jetproof.model.client import Told
 from jetproof.model.matching import at_path, mismatch
@@ -23,6 +24,8 @@ from jetproof.wire.rules.model import Selector
 from jetproof.wire.rules.selecting import FrameView, selects
 
 CLIENT = "client"
+STRIPPED = "stripped"
+"""The note of a frame that lost something at the tap begins with it."""
 ADAPTER = "adapter"
 _UNTOLD = ("PING", "PONG", "+OK", "INFO")
 _TOLD_CHARACTERS = 2_000
@@ -40,6 +43,16 @@ class Passed(NamedTuple):
     frame: Frame
     at: float
     connection: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A call that was answered: what was asked for, when, and how it ended."""
+
+    op: str
+    parameters: Mapping[str, object]
+    began: float
+    answer: Answer
 
 
 @dataclass(slots=True)
@@ -87,15 +100,17 @@ class ClientSide:
         self._frames: list[_Frame] = []
         self._events: list[_Event] = []
         self._returned: list[object] = []
+        self._made: list[Made] = []
         self._subjects: dict[tuple[int, str], str] = {}
         self._news = asyncio.Event()
 
     # -- what comes in --------------------------------------------------------------------------
 
     def saw(self, event: TapEvent) -> None:
-        """A frame at the tap. What the server said counts as it reached the library."""
+        """A frame at the tap. What the server said counts as it reached the library, and what the
+        library said as it left it, but for what the tap stripped."""
         self._record(event)
-        frames: tuple[Frame, ...] = (event.frame,)
+        frames: tuple[Frame, ...] = (event.counted,)
         if event.sender == "server":
             frames = event.passed
         for frame in frames:
@@ -115,7 +130,7 @@ class ClientSide:
         self._transcript.note(ADAPTER, "event", f"{name} {of} {_told(event.body)}")
         payload = json.dumps(event.body, default=str).encode()
         words = _event_words(name, event.body)
-        seen = Seen("", None, payload, at=event.at, words=words)
+        seen = Seen("", None, payload, at=event.at, words=words, effect=_event_effect(event))
         self._events.append(_Event(name, of, seen))
         self._news.set()
 
@@ -137,7 +152,9 @@ class ClientSide:
     async def call(self, op: str, parameters: Mapping[str, object], timeout: float) -> Answer:
         """Calls the library and waits for what it returns."""
         self._transcript.note(ADAPTER, "call", _told({"op": op, **parameters}))
+        began = clock.now()
         answer = await self.adapter.call(op, parameters, timeout)
+        self._made.append(Made(op, parameters, began, answer))
         told = {answer.kind: answer.body}
         self._transcript.note(ADAPTER, "answer", f"{op}: {_told(told)}")
         if answer.kind == "ok" and isinstance(answer.body, Mapping):
@@ -171,12 +188,12 @@ class ClientSide:
         return await self._next(lambda: self.take_event(step, env), timeout)
 
     async def _next(self, take: Callable[[], Seen | None], timeout: float) -> Seen | None:
-        deadline = time.monotonic() + timeout
+        deadline = clock.now() + timeout
         while True:
             self._news.clear()
             if (seen := take()) is not None:
                 return seen
-            left = deadline - time.monotonic()
+            left = deadline - clock.now()
             if left <= 0:
                 return None
             try:
@@ -197,6 +214,15 @@ class ClientSide:
         """Every message that a call returned, such as a fetch or a next."""
         return self._returned
 
+    def handed(self) -> list[object]:
+        """Every message that the application got, from a call or by an event."""
+        told = (event.seen.document for event in self._events if event.name == "message")
+        return [*self._returned, *told]
+
+    def made(self) -> list[Made]:
+        """Every call that was answered, in the order of the answers."""
+        return self._made
+
     async def stop(self) -> None:
         """Ends what is still under way."""
         for task in self.calls.values():
@@ -212,6 +238,8 @@ class ClientSide:
         note = ""
         if event.rules:
             done = "made" if event.made else "dropped" if not event.passed else "changed"
+            if event.stripped is not None:
+                done = STRIPPED if event.passed else f"{STRIPPED} and dropped"
             note = f"{done} by {', '.join(event.rules)}"
         message = frame if isinstance(frame, (Msg, Pub)) else None
         self._transcript.frames.append(
@@ -236,8 +264,11 @@ def answer_seen(answer: Answer) -> Seen:
     """An answer as it is judged."""
     body = {} if answer.body is None else answer.body
     payload = json.dumps(body, default=str).encode()
-    words = _ok_words(body) if answer.kind == "ok" else f"error {error_words(body)}"
-    return Seen("", None, payload, at=answer.at, outcome=answer.kind, words=words)
+    if answer.kind != "ok":
+        words = f"error {error_words(body)}"
+        return Seen("", None, payload, at=answer.at, outcome=answer.kind, words=words)
+    words, told = _ok_words(body), effect(body)
+    return Seen("", None, payload, at=answer.at, outcome="ok", words=words, effect=told)
 
 
 def _messages(body: Mapping[str, object]) -> Iterator[object]:
@@ -264,6 +295,14 @@ def error_words(body: object) -> str:
 def _event_words(event: str, body: Mapping[str, object]) -> str:
     error = body.get("error")
     return event if error is None else f"{event}: {error_words(error)}"
+
+
+def _event_effect(event: Event) -> str:
+    """Which message it was; of several errors, which errors."""
+    if event.name == "message":
+        return which(event.body)
+    error = event.body.get("error")
+    return "" if error is None else error_words(error)
 
 
 def _seen(frame: Frame, at: float) -> Seen:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncIterator, Awaitable
 
+from jetproof import clock
 from jetproof.engine.client_pool import Lease
 from jetproof.engine.client_side import ClientSide, NotSupported, answer_seen
 from jetproof.engine.exchange import Following, judged, several
 from jetproof.engine.judge import Seen, merge, summary
 from jetproof.engine.nodes import is_role, node_of
 from jetproof.engine.play import LATE, CannotGoOn, Play
+from jetproof.engine.promises.names import RETURNS
 from jetproof.errors import JetproofError, TooSlow
 from jetproof.model import client as steps
 from jetproof.model.case import Expectation, Step
-from jetproof.model.template import render
+from jetproof.model.template import render, render_text
 from jetproof.model.verdict import Fault
 from jetproof.targets.clients.process import Answer, Unanswered
 from jetproof.targets.tap import Tap
@@ -26,6 +27,10 @@ CALL_WITHIN = 10.0
 SEEN_WITHIN = 3.0
 CONNECT_WITHIN = 10.0
 TICK = 0.05
+GRACE = 5.0  # seconds by which a call may outlast its timeout
+USUAL = 5.0  # the longest timeout that libraries have for requests unless told otherwise
+USUAL_PULL = 30.0
+PULLING = ("fetch", "next", "consume")
 SLOW_CONNECT = 1.0  # libraries give up after two seconds or more
 
 
@@ -56,9 +61,9 @@ async def behind_a_tap(play: Play, lease: Lease) -> AsyncIterator[None]:
 async def _watch_for_stalls(client: ClientSide) -> None:
     """Notes how long the tap stood still: a library then heard nothing, through no fault of its own."""
     while True:
-        before = time.monotonic()
+        before = clock.now()
         await asyncio.sleep(TICK)
-        client.stalled = max(client.stalled, time.monotonic() - before - TICK)
+        client.stalled = max(client.stalled, clock.now() - before - TICK)
 
 
 async def connect(play: Play) -> None:
@@ -69,11 +74,11 @@ async def connect(play: Play) -> None:
     if given.connected:
         parameters = {"url": side(play).tap.url, **who(play)}
         parameters.update({name: render(value, play.env) for name, value in given.connect.items()})
-        began = time.monotonic()
+        began = clock.now()
         answer = await _returned(side(play).call("connect", parameters, CONNECT_WITHIN))
         if answer is None or answer.kind != "ok":
             told = "no answer" if answer is None else summary(answer_seen(answer))
-            taken = time.monotonic() - began
+            taken = clock.now() - began
             if taken > SLOW_CONNECT:  # no rule is in force yet: nothing but the machine delays it
                 raise TooSlow(f"the library did not connect in {taken:.1f} s: {told}", phase="play")
             fault = Fault.TIMING if answer is None else Fault.NEVER_RIGHT
@@ -229,11 +234,30 @@ def _judge_answer(
 ) -> None:
     if answer is None:
         words = f"an answer within {within:g} s"
-        play.check(step, "answer", False, words, "none", Fault.TIMING)
+        hangs = RETURNS if within >= (_patience(play, step) + GRACE) * play.factor else None
+        promise = hangs if hangs in play.promises else None
+        play.check(step, "answer", False, words, "none", Fault.TIMING, clause=promise)
         names = [*([wanted.position] if wanted.position else []), *wanted.positions]
         merge(play.positions, dict.fromkeys(names, "no answer"))
         raise CannotGoOn
     judged(play, step, wanted, answer_seen(answer), "answer")
+
+
+def _patience(play: Play, step: Step) -> float:
+    """How long the library was to wait at most, in seconds: what the case says, else the usual."""
+    every = [one for one in play.case.all_steps() if isinstance(one, steps.Call)]
+    call = step if isinstance(step, steps.Call) else None
+    if isinstance(step, steps.Answered):
+        call = next((one for one in every if one.later == step.call), None)
+    if call is None:
+        return float("inf")
+    opened = [one for one in every if one.parameters.get("as") == call.parameters.get("of")]
+    given = (call.parameters, *(one.parameters for one in opened), play.case.given.client.connect)
+    for name in ("timeout_ms", "expires_ms", "ack_timeout_ms"):
+        told = [parameters[name] for parameters in given if name in parameters]
+        if told:
+            return float(render_text(told[0], play.env)) / 1000
+    return USUAL_PULL if call.op in PULLING else USUAL
 
 
 def _frame_words(seen: Seen) -> str:

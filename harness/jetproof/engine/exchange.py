@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 
-from jetproof.engine.judge import NO_REPLY, Seen, judge, merge, summary
+from jetproof import clock
+from jetproof.engine.judge import NO_REPLY, Seen, judge, merge, several_words, summary
 from jetproof.engine.mailbox import Mailbox
 from jetproof.engine.play import REPLY_WITHIN, Play
 from jetproof.errors import TooSlow
@@ -32,6 +32,8 @@ Following = Callable[[float], Awaitable[Seen | None]]
 
 MAIN = "main"
 REPLIES = "replies"
+CLIENT_SIDE = ("wire", "event")
+"""Where things of a client library are seen, each of which a position can name."""
 NOT_THERE = (404, 503)  # no such message (yet), nobody who listens (yet)
 AGAIN = 0.05
 
@@ -53,10 +55,10 @@ async def request(play: Play, step: Request) -> Seen | None:
     elif isinstance(step.reply, Silence):
         await quiet(play, step, box, step.reply.seconds, "reply", message.connection)
     elif step.reply is not None:
-        deadline = time.monotonic() + (step.until_there or 0.0) * play.factor
+        deadline = clock.now() + (step.until_there or 0.0) * play.factor
         within = step.within or REPLY_WITHIN
         seen = await play.awaited(box, within, message.connection)
-        while _not_there(play, message, seen) and time.monotonic() < deadline:
+        while _not_there(play, message, seen) and clock.now() < deadline:
             await asyncio.sleep(AGAIN)
             box = asked(play, message)
             seen = await play.awaited(box, within, message.connection)
@@ -99,11 +101,11 @@ async def due(play: Play, step: Step, message: Outgoing) -> None:
     """Waits until the message may be sent; one that is too late says nothing about the server."""
     if message.not_before is not None:
         at = play.marks[message.not_before.mark] + message.not_before.by
-        await asyncio.sleep(max(0.0, at - time.monotonic()))
+        await asyncio.sleep(max(0.0, at - clock.now()))
         if step.mark is not None:
-            play.marks[step.mark] = time.monotonic()
+            play.marks[step.mark] = clock.now()
     if message.not_after is not None:
-        late = time.monotonic() - play.marks[message.not_after.mark] - message.not_after.by
+        late = clock.now() - play.marks[message.not_after.mark] - message.not_after.by
         if late > 0:
             raise TooSlow(f"this machine was {late:.3f} s too slow to send in time", phase="play")
 
@@ -134,12 +136,12 @@ async def silence(play: Play, step: Quiet) -> None:
         connection = play.listening.get(step.on, MAIN)
         await quiet(play, step, play.boxes[step.on], step.seconds, "silence", connection)
         return
-    deadline = time.monotonic() + step.seconds * play.factor
+    deadline = clock.now() + step.seconds * play.factor
     while True:
         # A stream that was slow to be made answers late, and is no business of the case.
         boxes = [box for at, box in play.replies.items() if at not in play.own_questions]
         unread = [seen for box in boxes for seen in box.take_all()]
-        left = deadline - time.monotonic()
+        left = deadline - clock.now()
         if unread or left <= 0:
             break
         await asyncio.sleep(min(left, 0.05))
@@ -156,12 +158,12 @@ def coming(play: Play, box: Mailbox, connection: str) -> Following:
 
 async def several(play: Play, step: Step, following: Following, wanted: Replies, at: str) -> None:
     """Several messages: collected until one ends them, then judged one by one."""
-    deadline = time.monotonic() + (wanted.within or REPLY_WITHIN) * play.factor
+    deadline = clock.now() + (wanted.within or REPLY_WITHIN) * play.factor
     exact = _exact_count(play, wanted)
     got: list[Seen] = []
     ended = False
     while not ended and (wanted.until is not None or exact is None or len(got) < exact):
-        seen = await following(deadline - time.monotonic())
+        seen = await following(deadline - clock.now())
         if seen is None:
             break
         got.append(seen)
@@ -170,7 +172,8 @@ async def several(play: Play, step: Step, following: Following, wanted: Replies,
         last = summary(got[-1]) if got else "no reply"
         play.check(step, f"{at}.until", ended, "a message that ends them", last, Fault.TIMING)
     if wanted.position is not None:
-        merge(play.positions, {wanted.position: str(len(got))})
+        counted = several_words(got) if at in CLIENT_SIDE else str(len(got))
+        merge(play.positions, {wanted.position: counted})
     if wanted.count is not None:
         missed = mismatch(wanted.count, len(got), play.env)
         words = f"{describe(wanted.count, play.env)} messages"

@@ -106,7 +106,7 @@ def numbered(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     last: dict[str, int] = {}
     count, wrong = 0, []
     for frame in _exchange(play):
-        if not isinstance(frame, Pub) or (said := _number(frame)) is None:
+        if not isinstance(frame, Pub) or (said := batch_number(frame)) is None:
             continue
         batch, sequence = said
         count += 1
@@ -119,7 +119,7 @@ def numbered(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     ]
 
 
-def _number(frame: Pub) -> tuple[str, int] | None:
+def batch_number(frame: Pub) -> tuple[str, int] | None:
     """Which batch a message is of, and its number; a ping has none of its own."""
     if said := token(frame.reply or ""):
         return None if said.operation == _PING else (said.batch, said.sequence)

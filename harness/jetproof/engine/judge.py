@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from jetproof.engine.documents import cut, read_json
-from jetproof.engine.position_words import precise
+from jetproof.engine.position_words import listed, precise
 from jetproof.load.errortable import ErrorTable, Law
 from jetproof.load.wire_schemas import WireSchemas
 from jetproof.model.case import ErrorCode, Expectation
@@ -30,7 +30,7 @@ class Seen:
     """A message as it is judged: off the wire, or as message get returned it.
 
     What a client library told is judged alike: its JSON is the payload, `outcome` says whether a
-    call succeeded, and `words` is how it is summed up.
+    call succeeded, `words` is how it is summed up, and `effect` which messages it is about.
     """
 
     subject: str
@@ -40,6 +40,7 @@ class Seen:
     at: float = 0.0
     outcome: str = ""
     words: str = ""
+    effect: str = ""
 
     @property
     def status(self) -> int | None:
@@ -232,10 +233,29 @@ def summary(seen: Seen) -> str:
 def position_words(seen: Seen) -> str:
     """A message as a position records it: its kind, and which message or state it is about."""
     kind = summary(seen)
-    if seen.words or seen.status_line:
+    if seen.words:
+        told = readable(seen.effect)
+        return kind if told in kind else cut(f"{kind} ({told})")
+    if seen.status_line:
         return kind
     sequences = () if seen.headers is None else seen.headers.get_all("Nats-Sequence")
-    return cut(precise(kind, seen.document, readable(seen.text), seen.reply, sequences))
+    return cut(precise(kind, seen.document, seen.text, seen.reply, sequences))
+
+
+def several_words(got: Sequence[Seen]) -> str:
+    """How many there were, and which, where a client library told of them or sent them."""
+    each = [_one_word(seen) for seen in got]
+    return f"{len(got)} ({listed(each)})" if each and all(each) else str(len(got))
+
+
+def _one_word(seen: Seen) -> str:
+    """Which of several: what an event was about, else a payload that is no document."""
+    if seen.words:
+        return readable(seen.effect)
+    if seen.status_line or isinstance(seen.document, (Mapping, list)):
+        return ""
+    known = precise("", MISSING, seen.text, "")
+    return known.removeprefix("payload ")
 
 
 def describe_expectation(expectation: Expectation, env: Env) -> str:

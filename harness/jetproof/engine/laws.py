@@ -6,17 +6,18 @@ Their names and arguments are declared in `jetproof.model.laws`.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from jetproof import clock
 from jetproof.engine.ack_subjects import sequence_of
 from jetproof.engine.client_laws import delivered, handed_over, outstanding, refilled
 from jetproof.engine.delivery_laws import subscribed_first
 from jetproof.engine.ingest_laws import channels, numbered, paced, pings
 from jetproof.engine.judge import Finding, Seen
 from jetproof.engine.play import Play
+from jetproof.engine.read_laws import pages, sequences
 from jetproof.model.case import Law
 from jetproof.model.laws import LAWS
 from jetproof.model.matcher import Matcher
@@ -35,9 +36,9 @@ async def law(play: Play, step: Law) -> None:
     """
     within = step.arguments.get("within", UNDER_WAY if play.client is not None else 0.0)
     assert isinstance(within, float)
-    deadline = time.monotonic() + within * play.factor
+    deadline = clock.now() + within * play.factor
     findings = _LAWS[step.law](play, step.arguments)
-    while not all(finding.ok for finding in findings) and time.monotonic() < deadline:
+    while not all(finding.ok for finding in findings) and clock.now() < deadline:
         await asyncio.sleep(AGAIN)
         findings = _LAWS[step.law](play, step.arguments)
     for finding in findings:
@@ -229,6 +230,8 @@ def _counted(play: Play, arguments: Mapping[str, object], count: int) -> list[Fi
 _LAWS: Mapping[str, Callable[[Play, Mapping[str, object]], list[Finding]]] = {
     "spaced": spaced,
     "contiguous": contiguous,
+    "sequences": sequences,
+    "pages": pages,
     "accounted": accounted,
     "flow": flow,
     "triggers": triggers,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 
+from jetproof import clock
 from jetproof.engine.judge import Seen
 
 
@@ -31,9 +31,9 @@ class Mailbox:
 
     async def next(self, timeout: float) -> Seen | None:
         """The next message, or None if none came in time."""
-        deadline = time.monotonic() + timeout
+        deadline = clock.now() + timeout
         while not self.unread:
-            left = deadline - time.monotonic()
+            left = deadline - clock.now()
             if left <= 0:
                 return None
             await self.wait(left)  # and again, if another reader was faster

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Mapping
 from typing import Any
 
+from jetproof import clock
 from jetproof.engine.play import Play
 from jetproof.errors import JetproofError
 from jetproof.wire import ConnectionLost
@@ -76,8 +76,8 @@ async def _group_of(play: Play, stream: str) -> list[str]:
 
 async def _elected(play: Play, stream: str) -> list[str]:
     """The stream's nodes, waited for: a new stream has no leader yet, nor has one that lost it."""
-    deadline = time.monotonic() + LEADER_WITHIN * play.factor
-    while time.monotonic() < deadline:
+    deadline = clock.now() + LEADER_WITHIN * play.factor
+    while clock.now() < deadline:
         if group := await _group_of(play, stream):
             return group
         await asyncio.sleep(_POLL)

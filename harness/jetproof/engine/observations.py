@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-import time
 from collections.abc import Mapping
 
+from jetproof import clock
 from jetproof.engine.documents import cut
 from jetproof.engine.exchange import judged
 from jetproof.engine.judge import (
@@ -42,11 +42,11 @@ async def consumer(play: Play, step: ConsumerState) -> None:
 
 async def _looked(play: Play, step: StreamState | ConsumerState, subject: str) -> None:
     """Asks once, or again and again while there is time for the state to be reached."""
-    deadline = time.monotonic() + (step.within or 0.0) * play.factor
+    deadline = clock.now() + (step.within or 0.0) * play.factor
     while True:
         answer = await play.asked(subject, None, connection=step.connection)
         judgement = _judged(play, step, answer)
-        if judgement.ok or time.monotonic() >= deadline:
+        if judgement.ok or clock.now() >= deadline:
             break
         await asyncio.sleep(POLL)
     if not judgement.ok and step.within is not None and await _reached(play, step, subject):
@@ -56,8 +56,8 @@ async def _looked(play: Play, step: StreamState | ConsumerState, subject: str) -
 
 async def _reached(play: Play, step: StreamState | ConsumerState, subject: str) -> bool:
     """Whether a state that was due is there a moment later; if not, it has settled wrong."""
-    deadline = time.monotonic() + SETTLED * play.factor
-    while time.monotonic() < deadline:
+    deadline = clock.now() + SETTLED * play.factor
+    while clock.now() < deadline:
         await asyncio.sleep(POLL)
         answer = await play.asked(subject, None, connection=step.connection)
         if _judged(play, step, answer).ok:
@@ -164,14 +164,14 @@ def _not_there(play: Play, wanted: Expectation, got: str) -> None:
 
 
 async def _advised(play: Play, subject: str, seconds: float) -> Seen | None:
-    deadline = time.monotonic() + seconds * play.factor
+    deadline = clock.now() + seconds * play.factor
     while True:
         for seen in play.advisories:
             if seen.subject == subject:
                 play.advisories.remove(seen)
                 return seen
         play.advised.clear()
-        left = deadline - time.monotonic()
+        left = deadline - clock.now()
         if left <= 0:
             return None
         try:

@@ -13,12 +13,12 @@ from jetproof.engine.confirm import SUSPECTS_MOST
 from jetproof.engine.session import Address
 from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.edition import Edition
+from jetproof.model.law_modes import DEFAULT_LAWS
 from jetproof.plan import PlanClient
 from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import RunningTarget
 
 CASES_AT_ONCE = 64
-CLOSING_LAWS, FULL_LAWS, NO_LAWS = LAW_MODES = ("closing", "full", "off")
 
 Front = Callable[[RunningTarget], AbstractAsyncContextManager[Address | None]]
 
@@ -56,7 +56,7 @@ class RunOptions:
     """What the run is scored by; a schema's cell is scored if each of them lists the schema as it is."""
     confirm: int = SUSPECTS_MOST
     """So many red cells are played again before they are reported; 0 reports each at once."""
-    laws: str = CLOSING_LAWS
+    laws: str = DEFAULT_LAWS
     """How much is read at the end of a case to judge promises: off, closing or full."""
     again: bool = True
     """A case that a slow machine disturbed is played once more at the end, with less to do."""

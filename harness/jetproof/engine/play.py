@@ -11,11 +11,11 @@ import contextlib
 import copy
 import json
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
+from jetproof import clock
 from jetproof.engine.client_side import ClientSide
 from jetproof.engine.documents import cut
 from jetproof.engine.judge import Judgement, Rules, Seen, merge
@@ -36,6 +36,11 @@ GIVEN = "given"
 MOST = 1_000_000
 REPLY_WITHIN = 3.0
 FAST_BATCH_ID = "Nats-Fast-Batch-Id"
+BATCH_ID, BATCH_SEQUENCE, BATCH_COMMIT = (
+    "Nats-Batch-Id",
+    "Nats-Batch-Sequence",
+    "Nats-Batch-Commit",
+)
 ADVISORY_WITHIN = 3.0
 LATE = 0.1
 
@@ -226,7 +231,7 @@ class Play:
         line.complained = True
         self.transcript.note(line.name, "-ERR", text)
         payload = text.encode("utf-8", "surrogateescape")
-        self.boxes["errors"].put(Seen("-ERR", None, payload, at=time.monotonic()))
+        self.boxes["errors"].put(Seen("-ERR", None, payload, at=clock.now()))
 
     # -- messages out ---------------------------------------------------------------------------
 
@@ -250,7 +255,9 @@ class Play:
             self._whole.moving |= fast or reply.endswith(".$FI")
         if isinstance(self.step, Publish):
             self._whole.moving |= subject.startswith("$")
-            self._whole.settled = False
+            # A member of a batch changes nothing before the commit.
+            staged = headers is not None and BATCH_ID in headers and BATCH_COMMIT not in headers
+            self._whole.settled &= staged
         if ".API." in frame.subject:
             self.api_subjects.append(frame.subject)
         return frame
@@ -367,7 +374,8 @@ class Play:
         here, elsewhere = await asyncio.gather(
             self.session.is_alive(line.connection), self.session.answers()
         )
-        if here:
+        # Another branch of the case may have ended the server meanwhile.
+        if here or self.session.is_planned_loss(line.connection):
             return
         closed = line.connection.close_reason
         if not elsewhere:

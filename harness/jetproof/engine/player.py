@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jetproof import clock
 from jetproof.engine import actions, client_steps, exchange, laws, observations, promises
 from jetproof.engine.client_side import NotSupported
 from jetproof.engine.documents import cut
@@ -156,7 +156,7 @@ async def play_steps(play: Play, sequence: Sequence[steps.Step]) -> None:
         play.step = step
         play.transcript.step = step.name
         if step.mark is not None:
-            play.marks[step.mark] = time.monotonic()
+            play.marks[step.mark] = clock.now()
         await _HANDLERS[type(step)](play, step)
 
 

@@ -8,12 +8,14 @@ equal in every play are added: no times, no generated names, no sizes.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from jetproof.engine.ack_subjects import delivered_by
 from jetproof.model.matching import MISSING, at_path
 
 LONGEST = 60  # characters of a payload that are shown as they are
+LONGEST_HEX = 16  # bytes of a payload that cannot be read
+SEVERAL = 8  # things of a list that are named one by one
 
 # In the order in which they are shown; what a message does not have is left out.
 _ACK = ("seq", "count", "val")
@@ -54,10 +56,52 @@ def precise(
     return f"{kind} ({fields})" if fields else kind
 
 
+def effect(body: object) -> str:
+    """What a call of a client library returned: which messages, under which numbers."""
+    if not isinstance(body, Mapping):
+        return ""
+    found: list[str] = []
+    if isinstance(ack := body.get("ack"), Mapping):
+        found += ["duplicate"] if ack.get("duplicate") else []
+        found += _fields(ack, ("seq", "count"))
+    if body.get("acked"):
+        found.append("acknowledged")
+    found += _fields(body, ("batch_seq", "revision"))
+    for name in ("messages", "keys"):
+        if isinstance(several := body.get(name), list):
+            found.append(f"{name} {listed(map(which, several)) or 'none'}")
+    for name in ("message", "entry", "data"):
+        if name in body:
+            found.append(which(body[name]) if body[name] is not None else f"no {name}")
+    if isinstance(info := body.get("info"), Mapping):
+        found += _fields(info, ("num_pending", "num_ack_pending", "size"))
+    return ", ".join(found)
+
+
+def which(one: object) -> str:
+    """Which message or entry it is: by its number, else by what it holds."""
+    if not isinstance(one, Mapping):
+        return str(_payload(f"of {len(str(one))} characters", str(one))).removeprefix("payload ")
+    number = one.get("seq", one.get("revision"))
+    shown = [] if number is None else [str(number)]
+    if one.get("operation") not in (None, "put"):
+        shown.append(str(one["operation"]))
+    return " ".join(shown) or _payload("empty", str(one.get("data", "")))
+
+
+def listed(words: Iterable[str]) -> str:
+    """The first few of a list, and how many there are."""
+    known = list(words)
+    told = ", ".join(known[:SEVERAL])
+    return f"{told}, … ({len(known)})" if len(known) > SEVERAL else told
+
+
 def _payload(kind: str, text: str) -> str:
-    """The payload itself where it is short and can be read."""
-    shown = text and len(text) <= LONGEST and text.isprintable()
-    return f"payload {text}" if shown else kind
+    """The payload itself where it is short and can be read, and its bytes where it is very short."""
+    if text and len(text) <= LONGEST and text.isprintable():
+        return f"payload {text}"
+    octets = text.encode("utf-8", "surrogateescape") if text else b""
+    return f"payload hex {octets.hex()}" if 0 < len(octets) <= LONGEST_HEX else kind
 
 
 def _which(reply: str, sequences: Sequence[str]) -> tuple[str, ...]:

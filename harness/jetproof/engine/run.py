@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shlex
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from jetproof.engine import again
+from jetproof import clock
+from jetproof.engine import again, crashes
 from jetproof.engine.cells import cell_of
 from jetproof.engine.client_steps import behind_a_tap
 from jetproof.engine.confirm import Played, is_settled, settle
@@ -18,8 +18,6 @@ from jetproof.engine.identity import fresh_run_id, fresh_token, now, run_prefix
 from jetproof.engine.judge import Rules
 from jetproof.engine.options import (
     CASES_AT_ONCE,
-    FULL_LAWS,
-    NO_LAWS,
     Front,
     RunOptions,
     Stop,
@@ -49,12 +47,13 @@ from jetproof.events import (
 from jetproof.load.editions import held_promises
 from jetproof.load.library import Library
 from jetproof.model.client_ledger import ClientLedger
-from jetproof.model.ledger import REFERENCE
-from jetproof.model.verdict import Cell, Verdict
+from jetproof.model.identity import REFERENCE
+from jetproof.model.law_modes import FULL_LAWS, NO_LAWS
+from jetproof.model.verdict import ALIVE, Cell, Verdict
 from jetproof.plan import Group, Item, Plan, PlanTarget, is_claimed, why_not
 from jetproof.targets.clients.process import AdapterFault
 from jetproof.targets.go_build import Built
-from jetproof.targets.node import Node, NotReady, StartError, Traces
+from jetproof.targets.node import Death, Node, NotReady, StartError, Traces
 from jetproof.targets.reference import REVISIONS
 from jetproof.targets.topology import RunningTarget, start_target
 from jetproof.wire import ConnectTimeout, WireTimeout
@@ -108,6 +107,7 @@ class _Run:
         self.slowest = 0.0
         self.places = Places(options.servers_at_once)
         self.again: list[Group] = []
+        self.victims: list[crashes.Victim] = []
         self.suspects: list[Played] = []
         self.promises = (
             frozenset() if options.laws == NO_LAWS else held_promises(library, options.editions)
@@ -124,7 +124,7 @@ class _Run:
         self._emit = emit
 
     async def whole(self) -> RunFinished:
-        began = time.monotonic()
+        began = clock.now()
         self._emit(self._started())
         for dropped in self.plan.not_applicable:
             ruling = Ruling(Verdict.NOT_APPLICABLE, dropped.reason)
@@ -132,6 +132,7 @@ class _Run:
         at_once, put_off = self.options.cases_at_once, self.options.again
         first = _Pass(at_once, self._judged, put_off=put_off, crowded=True)
         await self._groups(self.plan.groups, first)
+        await self._after_crashes(first)
         # A machine too slow or too busy for a case among hundreds may do for it alone.
         for group in again.together(self.again):
             await self._groups([group], _Pass(again.AT_ONCE, self._judged, how="with less to do"))
@@ -140,7 +141,7 @@ class _Run:
         ended = RunFinished(
             run=self.options.run,
             verdicts=dict(self.verdicts),
-            wall_ms=round((time.monotonic() - began) * 1000, 1),
+            wall_ms=round((clock.now() - began) * 1000, 1),
             slowest_case_ms=round(self.slowest, 1),
             interrupted=self.stop.reason is not None,
         )
@@ -176,18 +177,18 @@ class _Run:
             await self._play_group(group, during)
 
     async def _play_group(self, group: Group, during: _Pass) -> None:
-        began = time.monotonic()
+        began = clock.now()
         played: set[tuple[str, int]] = set()
-        died: list[str] = []
+        died: list[Death] = []
         session: Session | None = None
         log: tuple[str, ...] = ()
         build = group.target.build
 
         def on_exit(node: Node, _: int | None) -> None:
-            reason = str(node.died)
-            died.append(reason)
+            assert node.died is not None
+            died.append(node.died)
             if session is not None:
-                session.die(reason)
+                session.lose(node.died)
 
         try:
             async with start_target(
@@ -214,7 +215,7 @@ class _Run:
                         group.topology,
                         group.configuration,
                         len(group.items),
-                        round((time.monotonic() - began) * 1000, 1),
+                        round((clock.now() - began) * 1000, 1),
                         target.build,
                     )
                 )
@@ -229,7 +230,7 @@ class _Run:
                         )
                         async with session:
                             if died:
-                                session.die(died[0])
+                                session.lose(died[0])
                             await self._play_items(group, session, played, during)
                             if target.provider == "external" and not session.dead:
                                 await session.sweep(run_prefix(self.options.run))
@@ -286,6 +287,9 @@ class _Run:
     async def _play_item(self, group: Group, item: Item, session: Session, during: _Pass) -> None:
         played = await self._played(group, item, session, during.how)
         outcome = played.outcome
+        if outcome.error and self._accuses(session, item) and during.put_off:
+            self.victims.append(crashes.victim(group, item, outcome))
+            return
         if outcome.disturbed and during.put_off and not session.dead:
             name = f"{item.case.id} @{group.target.name}"
             self.emit(Notice(f"{name} is played again: {outcome.error}"))
@@ -320,11 +324,26 @@ class _Run:
             outcome = await self._begun(group, play)
         else:
             outcome = await self._with_library(group, item, play)
+        if outcome.error and len(group.items) == 1 and self._accuses(session, item):
+            outcome = crashes.blamed(outcome, session.crash or "")
         ruling = self._rule(group, item, outcome)
         log: tuple[str, ...] = ()
         if ruling.verdict is Verdict.ERROR or ruling.verdict.nonconforming:
             log = log_tail(session.target)
         return Played(group, item, outcome, ruling, play.transcript.started_at, log, how)
+
+    def _accuses(self, session: Session, item: Item) -> bool:
+        """Whether a server's own code gave up, and a case without a library may be the cause."""
+        return session.crash is not None and item.client is None and ALIVE in self.promises
+
+    async def _after_crashes(self, during: _Pass) -> None:
+        """Plays what lost its server to a crash again, so that one case does not cost the others."""
+        for left in reversed(range(crashes.ROUNDS_MOST)):
+            victims, self.victims = self.victims, []
+            if not victims or self.stop.reason is not None:
+                return
+            self.emit(Notice(f"a server crashed: {_cells(len(victims))} played again"))
+            await self._groups(crashes.again(victims), replace(during, put_off=left > 0))
 
     def _judged(self, played: Played) -> None:
         """Reports what was played; a red cell is held until it was played again."""

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from jetproof.engine.documents import read_json
 from jetproof.errors import JetproofError
-from jetproof.targets.node import Release
+from jetproof.targets.node import Death, Release
 from jetproof.targets.topology import RunningTarget
 from jetproof.wire import Connection, ConnectionLost, Msg, WireTimeout
 
@@ -68,9 +68,13 @@ class Session:
         self._pool: list[Connection] = []
         self._turn = 0
         self._opened: dict[Connection, str] = {}
+        self._let_go: set[Connection] = set()
+        """Connections to servers that a case has ended; a server that is started has others."""
         self._observers: dict[str | None, Connection] = {}
         self._watchers: dict[str, AdvisoryCallback] = {}
         self._observing = asyncio.Lock()
+        self.crash: str | None = None
+        """The line with which a server's own code gave up."""
         self._dead: str | None = None
         self._died = asyncio.Event()
         self._on_death: list[Callable[[str], None]] = []
@@ -103,8 +107,14 @@ class Session:
         """Why no case can get a verdict here any more, or None."""
         return self._dead
 
+    def lose(self, death: Death) -> None:
+        """A node died. What another release than the one under test does says nothing about it."""
+        if self._dead is None and death.node not in self.foreign:
+            self.crash = death.crash
+        self.die(str(death))
+
     def die(self, reason: str) -> None:
-        """Marks the target as gone and tells every case that is being played."""
+        """Marks the target as gone and ends every case that is being played."""
         if self._dead is None:
             self._dead = reason
             self._died.set()
@@ -182,6 +192,7 @@ class Session:
         Advisories are heard from another node before this one goes, if there is another.
         """
         self.down.add(node)
+        self._let_go |= {one for one, its in self._opened.items() if its == node}
         if self.live_nodes():
             for account, observer in list(self._observers.items()):
                 if self._opened.get(observer) == node:
@@ -198,7 +209,7 @@ class Session:
                 await self.observe(account)
 
     def is_planned_loss(self, connection: Connection) -> bool:
-        return self._opened.get(connection) in self.down
+        return connection in self._let_go or self._opened.get(connection) in self.down
 
     async def observe(self, account: str | None) -> None:
         """Receives the advisories of an account; the first call for it subscribes."""
@@ -259,7 +270,7 @@ class Session:
         observer = self._observers.get(account)
         if observer is None or self.is_planned_loss(observer):
             return
-        if not await self.is_alive(observer):
+        if not await self.is_alive(observer) and not self.is_planned_loss(observer):
             why = observer.close_reason or "it answers no PING"
             self.die(f"the server does not answer any more: {why}")
             raise TargetDied(self.dead or why)

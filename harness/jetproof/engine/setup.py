@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 import json
 import re
-import time
 from collections.abc import Mapping
 
+from jetproof import clock
 from jetproof.engine.judge import Seen, shown, summary
 from jetproof.engine.nodes import is_role, node_of
 from jetproof.engine.play import GIVEN, CannotGoOn, Play
@@ -65,7 +65,7 @@ async def _create(play: Play, name: str, config: object) -> None:
     assert isinstance(config, Mapping)
     stream = str(play.env[name])
     wanted = {"name": stream, **config}
-    deadline = time.monotonic() + REACHABLE_WITHIN * play.factor
+    deadline = clock.now() + REACHABLE_WITHIN * play.factor
     lost = False
     while True:
         answer = await play.asked(f"$JS.API.STREAM.CREATE.{stream}", wanted)
@@ -75,7 +75,7 @@ async def _create(play: Play, name: str, config: object) -> None:
             answer = await play.asked(f"$JS.API.STREAM.INFO.{stream}", None)
         # A busy cluster may lose the answer; the same stream may be asked for again.
         lost = answer is None and len(play.session.target.nodes) > 1
-        if not (lost or _not_yet(answer)) or time.monotonic() > deadline:
+        if not (lost or _not_yet(answer)) or clock.now() > deadline:
             break
         await asyncio.sleep(0.1)
     if answer is None:
@@ -100,13 +100,13 @@ async def _create(play: Play, name: str, config: object) -> None:
 
 async def _reachable(play: Play) -> None:
     """In a cluster a new stream is known to every node only after a moment."""
-    deadline = time.monotonic() + REACHABLE_WITHIN * play.factor
+    deadline = clock.now() + REACHABLE_WITHIN * play.factor
     for name, _ in play.case.given.streams:
         subject = _probe_subject(play, name)
         if subject is None:
             continue
         while not await _listed(play, str(play.env[name]), subject):
-            if time.monotonic() > deadline:
+            if clock.now() > deadline:
                 raise JetproofError(f"the cluster does not list the stream ${name}", phase="play")
             await asyncio.sleep(0.02)
         unreached = await _unreached(play, subject, deadline)
@@ -121,7 +121,7 @@ async def reached_again(play: Play, stream: str) -> None:
 
     Where that does not come to be, the case goes on all the same, and judges what it sees.
     """
-    deadline = time.monotonic() + REACHABLE_WITHIN * play.factor
+    deadline = clock.now() + REACHABLE_WITHIN * play.factor
     for name, _ in play.case.given.streams:
         subject = _probe_subject(play, name)
         if subject is not None and str(play.env[name]) == stream:
@@ -149,12 +149,12 @@ async def _unreached(play: Play, subject: str, deadline: float) -> str | None:
         if gone or line.account != play.account:
             continue  # a stranger never reaches it
         while True:
-            left = max(0.1, min(PROBE_WITHIN * play.factor, deadline - time.monotonic()))
+            left = max(0.1, min(PROBE_WITHIN * play.factor, deadline - clock.now()))
             with contextlib.suppress(WireTimeout):
                 answer = await line.connection.request(subject, headers=wrong, timeout=left)
                 if answer.status is None:
                     break
-            if time.monotonic() > deadline:
+            if clock.now() > deadline:
                 return line.name
             await asyncio.sleep(0.02)
     return None

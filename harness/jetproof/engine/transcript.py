@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import IO, overload
 
+from jetproof import clock
 from jetproof.engine.identity import now
 from jetproof.model.verdict import FrameRecord
 from jetproof.wire import Headers, Msg, Pub
@@ -86,17 +86,18 @@ class Frames(Sequence[FrameRecord]):
 class Transcript:
     """Collects frames while a case runs; times are milliseconds since its start."""
 
-    def __init__(self) -> None:
+    def __init__(self, moment: Callable[[], float] = clock.now) -> None:
+        self._moment = moment
         self.begin()
         self.frames = Frames()
         self.step = ""
 
     def begin(self) -> None:
         """The case starts now: what it waited for before is none of its time."""
-        self.started, self.started_at = time.monotonic(), now()
+        self.started, self.started_at = self._moment(), now()
 
     def ms(self, at: float | None = None) -> float:
-        return round(((at if at is not None else time.monotonic()) - self.started) * 1000, 3)
+        return round(((at if at is not None else self._moment()) - self.started) * 1000, 3)
 
     def sent(self, connection: str, frame: Pub) -> None:
         self.frames.append(self._record(">", connection, frame, None))

@@ -9,7 +9,8 @@ from jetproof.load.mistakes import Mistake, choices
 from jetproof.load.nodes import Document, Keys
 from jetproof.load.structure import FileSchema
 from jetproof.model.case import Case, FeatureUse
-from jetproof.model.feature import Feature, Fieldset, sends
+from jetproof.model.client import OPERATIONS
+from jetproof.model.feature import Asking, Feature, Fieldset, sends
 from jetproof.model.versions import Releases, VersionError
 
 
@@ -43,10 +44,26 @@ def read_features(
                 for one in raw.get("fields", ())
             ),
             reply_ends=raw.get("reply_ends"),
+            calls=_calls(raw.get("calls", ()), tell),
             servers=_releases(raw.get("servers"), tell),
             reference=raw.get("reference", False),
         )
     return found
+
+
+def _calls(raw: Any, tell: Callable[[Keys, str], None]) -> tuple[Asking, ...]:
+    """Calls of the adapter protocol, each with parameters that its operations have."""
+    for index, one in enumerate(raw):
+        for op in one["ops"]:
+            if op not in OPERATIONS:
+                tell(("calls", index, "ops"), f"no operation {op!r}; {choices(op, OPERATIONS)}")
+        known = {name for op in one["ops"] for name in OPERATIONS.get(op, ())}
+        for name in one.get("parameters", ()):
+            if name not in known:
+                where = ("calls", index, "parameters")
+                tell(where, f"none of {', '.join(one['ops'])} has a parameter {name!r}")
+    keys = ("ops", "parameters", "revisions")
+    return tuple(Asking(*(tuple(one.get(key, ())) for key in keys)) for one in raw)
 
 
 def _releases(raw: Any, tell: Callable[[Keys, str], None]) -> Releases | None:
@@ -71,24 +88,21 @@ class FeatureUses:
         self._default: dict[str, FeatureUse] = {}
         self._sent: set[str] = set()
         self._read_any = False
+        self._for_client = False
 
-    def of_file(self, raw: object, for_client: bool) -> None:
-        if raw is not None and for_client:
-            self._report(("feature",), _FOR_SERVERS)
-            return
+    def of_file(self, raw: object, *, for_client: bool) -> None:
+        self._for_client = for_client
         self._default = self._read(("feature",), raw)
 
     def of(self, case: Case, keys: Keys, raw: object) -> tuple[FeatureUse, ...]:
         """The features that a case is about: its own, and those of the file that it sends."""
         self._read_any = True
         place = (*keys, "feature")
-        if raw is not None and case.for_client:
-            self._report(place, _FOR_SERVERS)
-            return ()
         own = self._read(place, raw)
         for name in own:
-            if not sends(case, self._features[name]):
-                self._report(place, f"no step of {case.name} sends {name}")
+            # What a library sends by itself, only a run shows.
+            if not case.for_client and not sends(case, self._features[name]):
+                self._report(place, f"no step of {case.name} sends {name}: take it out, or send it")
         inherited = [
             name for name in self._default if name in own or sends(case, self._features[name])
         ]
@@ -99,7 +113,10 @@ class FeatureUses:
         """A default that holds for no case is a mistake."""
         for name in self._default:
             if self._read_any and name not in self._sent:
-                self._report(("feature",), f"no case of the file sends {name}")
+                wrong = f"no case of the file sends {name}: take it out"
+                if self._for_client:
+                    wrong = f"no call of the file asks for {name}: declare it in cases that need it"
+                self._report(("feature",), wrong)
 
     def _read(self, keys: Keys, raw: object) -> dict[str, FeatureUse]:
         entries = raw if isinstance(raw, list) else [] if raw is None else [raw]
@@ -112,7 +129,8 @@ class FeatureUses:
                 continue  # the schema has said so
             if name not in self._features:
                 known = choices(name, sorted(self._features))
-                self._report(place, f"no feature {name!r}; {known}")
+                where = f"{known}. fixtures/features.yaml describes features"
+                self._report(place, f"no feature {name!r}; {where}")
             elif name in found:
                 self._report(place, f"duplicate feature {name}")
             else:
@@ -128,6 +146,5 @@ class FeatureUses:
 
 _NOWHERE = "<0.0.0"
 """A range without any release."""
-_FOR_SERVERS = "feature is for cases about servers: a library makes its requests itself"
 _REASON = "differs: false needs a reason: why the case passes without the feature"
 _NO_REASON = "a reason belongs to differs: false"

@@ -75,7 +75,7 @@ class SuiteFile:
         revision = self._revision()
         raw = self._raw.get("cases")
         if self._sound(("feature",)):
-            self._uses.of_file(self._raw.get("feature"), is_client_suite(self.suite))
+            self._uses.of_file(self._raw.get("feature"), for_client=is_client_suite(self.suite))
         for index, inner in enumerate(raw if isinstance(raw, list) else ()):
             if isinstance(inner, Mapping):
                 yield from self._case(("cases", index), inner, revision)

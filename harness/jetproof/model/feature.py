@@ -22,11 +22,15 @@ from jetproof.model.case import (
     Step,
     Together,
 )
+from jetproof.model.client import Call
 from jetproof.model.template import Expression, Fields, Template, Value, parse_value
 from jetproof.model.versions import Releases, Version
 
 _VARIABLE = "\0"
 """Stands for a variable in a subject; no subject that is written has it."""
+
+
+_NO_OBJECT = "the request is a text that is no JSON object"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,35 @@ class Fieldset:
 
 
 @dataclass(frozen=True, slots=True)
+class Asking:
+    """Calls of a client library that ask for a feature: these operations, with one of these
+    parameters if any is named, in cases about one of these revisions if any is named.
+
+    A call that may fail asks for nothing: a library may refuse it before it sends anything."""
+
+    ops: tuple[str, ...]
+    parameters: tuple[str, ...] = ()
+    revisions: tuple[str, ...] = ()
+
+    def calls(self, case: Case) -> Iterator[Call]:
+        """The calls of a case that ask for it."""
+        if self.revisions and f"{case.spec}@{case.revision}" not in self.revisions:
+            return
+        for step in case.all_steps():
+            if isinstance(step, Call) and step.op in self.ops and _must_succeed(step):
+                named = [name for name in self.parameters if name in step.parameters]
+                if named or not self.parameters:
+                    yield step
+
+
+@dataclass(frozen=True, slots=True)
 class Feature:
     """A feature, and all that carries it.
 
     `headers` show that a message uses it; `with_headers` go with them and show nothing by
-    themselves. `reply_ends` is the end of a reply subject. `servers` are the releases that know it;
-    None: all. `reference` says whether the reference layer knows it where its release does not."""
+    themselves. `reply_ends` is the end of a reply subject. `calls` ask a client library for it.
+    `servers` are the releases that know it; None: all. `reference` says whether the reference layer
+    knows it where its release does not."""
 
     name: str
     about: str
@@ -51,6 +78,7 @@ class Feature:
     with_headers: tuple[str, ...] = ()
     fields: tuple[Fieldset, ...] = ()
     reply_ends: str | None = None
+    calls: tuple[Asking, ...] = ()
     servers: Releases | None = None
     reference: bool = False
 
@@ -71,17 +99,28 @@ class Control:
 
 
 def sends(case: Case, feature: Feature) -> bool:
-    """Whether some step of the case sends the feature."""
+    """Whether some step of the case sends the feature, or asks a client library for it."""
+    if case.for_client:
+        return any(asking_calls(case, feature))
     return any(_carries(step.message, feature) for step in _sending(case))
 
 
+def _must_succeed(call: Call) -> bool:
+    return call.later is None and (call.answer is None or call.answer.outcome == "ok")
+
+
+def asking_calls(case: Case, feature: Feature) -> Iterator[Call]:
+    """The calls of a client case that ask the library for the feature."""
+    for asking in feature.calls:
+        yield from asking.calls(case)
+
+
 def control(case: Case, feature: Feature) -> Control:
-    """The case as it is without the feature, or the reason why that cannot be made."""
-    if case.for_client:
-        return Control(None, why_not="the library under test makes the requests, not the case")
+    """A case about servers as it is without the feature, or the reason why that cannot be made."""
     for step in _sending(case):
         if unreadable := _unreadable(step.message, feature):
-            return Control(None, why_not=f"step {step.name}: {unreadable}")
+            place = f"{case.file}:{step.line}: step {step.name}"
+            return Control(None, why_not=f"{place}: {unreadable}")
     count = 0
 
     def stripped(message: Outgoing) -> Outgoing:
@@ -157,12 +196,13 @@ def _unreadable(message: Outgoing, feature: Feature) -> str:
         if _shape(message.subject) == _VARIABLE and isinstance(message.json, Fields):
             held = [name for name in fields if _has(message.json, name)]
             if held:
-                return f"its subject is a variable, and {held[0]} has a meaning by the subject"
+                said = f"its subject is a variable, and {held[0]} has a meaning by the subject"
+                return f"{said}; write the subject out"
         return ""
     text = _shape(message.payload)
     if not _paths(message, feature) or not any(f'"{name}"' in text for name in fields):
         return ""
-    return "" if _body(message) is not None else "the request is a text that is no JSON object"
+    return "" if _body(message) is not None else f"{_NO_OBJECT}; write it as json"
 
 
 def _paths(message: Outgoing, feature: Feature) -> list[str]:

@@ -32,6 +32,20 @@ LAWS: Mapping[str, LawSpec] = {
         {"on": "text", "count": "matcher"},
         frozenset({"on"}),
     ),
+    "sequences": LawSpec(
+        "The messages on a subscription, deliveries of a consumer or replies of direct gets, have "
+        "exactly these stream sequences, in this order.",
+        {"on": "text", "sequences": "text", "within": "duration"},
+        frozenset({"on", "sequences"}),
+    ),
+    "pages": LawSpec(
+        "The replies of direct gets on a subscription, page after page, read everything that matches: "
+        "sequences rise, each message names the one before it on its page, what is pending falls by one "
+        "with each message down to 0, each end marker says what the last message of its page says, and "
+        "no page has more than `most` messages.",
+        {"on": "text", "most": "int"},
+        frozenset({"on"}),
+    ),
     "accounted": LawSpec(
         "What was delivered on a subscription and what pull requests left pending, as their ends say, "
         "add up to the messages and bytes that were asked for.",

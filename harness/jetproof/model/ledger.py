@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from jetproof.model.identity import REFERENCE
 from jetproof.model.matcher import Matcher
 from jetproof.model.matching import MISSING, mismatch
 from jetproof.model.verdict import Check
 from jetproof.model.versions import Releases, Version
 from jetproof.model.wire_form import WireForm
-
-REFERENCE = "reference"
-"""The provider of a release that stands behind the reference layer."""
 
 
 class Kind(StrEnum):

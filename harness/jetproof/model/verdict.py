@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
+
+from jetproof.model.identity import REFERENCE, CellId, client_name
 
 
 class Verdict(StrEnum):
@@ -33,6 +36,10 @@ class Fault(StrEnum):
 
     NEVER_RIGHT = "never-right"
     TIMING = "timing"
+
+
+ALIVE: Final = "PRM-015"
+"""The promise that no request ends a server; the server's log explains how it is broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +129,32 @@ class Cell:
         return self.verdict is Verdict.ERROR and self.scored
 
     @property
+    def id(self) -> CellId:
+        library = client_name(self.client) if self.client else None
+        return CellId(
+            self.case,
+            self.server,
+            self.topology,
+            self.provider,
+            library,
+            self.law,
+            attempt=self.attempt,
+        )
+
+    @property
     def name(self) -> str:
         """The cell's name everywhere: console, JUnit, files, URL."""
-        return cell_name(
-            self.case, self.server, self.topology, self.provider, self.client, self.law
-        )
+        return str(self.id)
+
+    @property
+    def library(self) -> str | None:
+        """The client library, in whatever version."""
+        return client_name(self.client).library if self.client else None
+
+    @property
+    def stands_apart(self) -> bool:
+        """Whether it shows the reference layer or client, which are nobody's conformance."""
+        return REFERENCE in (self.provider, self.library)
 
 
 def exit_code(cells: Iterable[Cell]) -> int:
@@ -137,22 +165,3 @@ def exit_code(cells: Iterable[Cell]) -> int:
             return 3
         code = 1 if cell.fails else code
     return code
-
-
-def cell_name(
-    case: str,
-    server: str,
-    topology: str,
-    provider: str,
-    client: str | None = None,
-    law: str = "",
-) -> str:
-    """`suite::case @2.14.6 single`; provider and law are named where they are not the usual ones."""
-    axes = [f"@{server}", topology]
-    if provider != "embedded":
-        axes.append(provider)
-    if client:
-        axes.append(client)
-    if law:
-        axes.append(law)
-    return " ".join((case, *axes))

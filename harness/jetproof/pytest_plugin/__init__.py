@@ -16,6 +16,7 @@ _NEED_THE_FLAG = {
     "jetproof_clauses": "--jetproof-clause",
     "jetproof_out": "--jetproof-out",
     "jetproof_edition": "--jetproof-edition",
+    "jetproof_laws": "--jetproof-laws",
 }
 
 
@@ -54,6 +55,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         dest="jetproof_edition",
         help="score the cases of this edition only, such as 2026.11; newer and changed ones are played "
         "and skipped with their verdict (default: every case is scored)",
+    )
+    group.addoption(
+        "--jetproof-laws",
+        metavar="MODE",
+        dest="jetproof_laws",
+        help="what is read at the end of each case to judge promises, as `jetproof run --laws MODE` "
+        "says: closing (default), full or off",
     )
     group.addoption(
         "--jetproof-out",

@@ -27,6 +27,7 @@ from jetproof.load.library import Library, load_library
 from jetproof.load.mistakes import LoadError
 from jetproof.model.clause import Clause
 from jetproof.model.edition import Edition
+from jetproof.model.law_modes import DEFAULT_LAWS, LAW_MODES
 from jetproof.model.verdict import Verdict
 from jetproof.plan import Item, Plan, Selected, Selection, make_plan, scored_by, select
 from jetproof.pytest_plugin.items import (
@@ -104,8 +105,11 @@ class Front:
         return f"jetproof:{suites} on {visible(targets)}{edition}"
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> CaseFile | None:
-        named = parent.session.isinitpath(file_path)
-        cases = self._shelf.cases(file_path, named=named)
+        asked = parent.session.isinitpath
+        # pytest also walks over what lies beside and above a path that was asked for.
+        if not any(map(asked, (file_path, *file_path.parents))):
+            return None
+        cases = self._shelf.cases(file_path, named=asked(file_path))
         if cases is None:
             return None
         made: CaseFile = CaseFile.from_parent(
@@ -169,6 +173,7 @@ class Front:
                 # Who stops at a failure wants to see it at once.
                 confirm=0 if config.getoption("maxfail") else SUSPECTS_MOST,
                 editions=(self._edition,) if self._edition else (),
+                laws=_laws(config.getoption("jetproof_laws")),
             )
             sinks = []
             if (folder := config.getoption("jetproof_out")) is not None:
@@ -237,6 +242,7 @@ class Front:
             "clauses": [],
             "specs": [],
             "shard": None,
+            "laws": self._config.getoption("jetproof_laws"),
             "edition": self._edition.name if self._edition else None,
         }
 
@@ -371,3 +377,13 @@ def usage(error: JetproofError) -> pytest.UsageError:
         text = f"{many} mistake{'' if many == 1 else 's'} in case files:\n{text}"
     hint = error.hint.replace("--out", "--jetproof-out")
     return pytest.UsageError(f"jetproof: {text}" + (f"\n  {visible_lines(hint)}" if hint else ""))
+
+
+def _laws(asked: str | None) -> str:
+    """What `--jetproof-laws` asks for."""
+    if asked is not None and asked not in LAW_MODES:
+        wanted = ", ".join(LAW_MODES)
+        raise JetproofError(
+            f"--jetproof-laws {asked!r} is no mode", phase="plan", hint=f"write one of {wanted}"
+        )
+    return asked or DEFAULT_LAWS

@@ -14,12 +14,12 @@ from enum import StrEnum
 
 from jetproof.model.case import Case
 from jetproof.model.feature import Feature
+from jetproof.model.identity import REFERENCE
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.model.versions import Version, VersionError
 from jetproof.results import Run, read_journal
 
 JOURNAL = "controls"
-REFERENCE = "reference"
 
 
 class Outcome(StrEnum):
@@ -114,9 +114,10 @@ class Vacuity:
     def why(self, cell: Cell) -> str | None:
         """Why a cell is vacuous; None if it is not."""
         case = self.cases.get(cell.case)
-        if case is None or cell.client is not None:
+        if case is None:
             return None
-        if cell.verdict in (Verdict.PASS, Verdict.POSITION):
+        # A library shows what it does whether or not the server behind it knows the feature.
+        if cell.client is None and cell.verdict in (Verdict.PASS, Verdict.POSITION):
             for use in case.features:
                 if not _known(self.features[use.name], cell):
                     return f"{cell.server} does not know {use.name}"

@@ -18,7 +18,6 @@ from jetproof.model.verdict import Cell, Verdict
 from jetproof.results import Key, Run, latest_cells, read_journal, row_key
 from jetproof.results.controls import Vacuity
 
-REFERENCE = "reference"
 SCHEMAS = "schemas"
 CLIENT = "client"
 """The connection of a client library, as its tap sees it."""
@@ -94,7 +93,7 @@ class ClauseCoverage:
     def count(self, cell: Cell, *, vacuous: bool = False) -> None:
         """Takes a cell in. One that is vacuous is kept apart from those that show something."""
         verdict = State.VACUOUS.value if vacuous else cell.verdict.value
-        if _stands_apart(cell):
+        if cell.stands_apart:
             if cell.verdict not in _UNDECIDED:
                 self.states.add(State.VACUOUS if vacuous else State.REFERENCE)
                 self.reference[verdict] += 1
@@ -218,11 +217,6 @@ def _see_frames(found: Coverage, run: Run, schemas: Described) -> None:
                 found.undescribed[told] += 1
 
 
-def _stands_apart(cell: Cell) -> bool:
-    """Whether it was the reference layer, or the reference client: neither is anybody's conformance."""
-    return cell.provider == REFERENCE or (cell.client or "").partition("@")[0] == REFERENCE
-
-
 def _rows(run: Run) -> Iterator[tuple[Key, dict[str, object]]]:
     for row in read_journal(run.folder, "frames"):
         yield row_key(row), row
@@ -231,7 +225,7 @@ def _rows(run: Run) -> Iterator[tuple[Key, dict[str, object]]]:
 def _see_code(found: Coverage, number: int, cell: Cell) -> None:
     code = found.codes.setdefault(number, CodeSeen(number))
     code.cases.add(cell.case)
-    if _stands_apart(cell):
+    if cell.stands_apart:
         code.reference += 1
     else:
         code.count += 1

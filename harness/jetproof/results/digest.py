@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jetproof.model.ledger import REFERENCE, Kind, Severity
+from jetproof.model.identity import REFERENCE
+from jetproof.model.ledger import Kind, Severity
 from jetproof.model.verdict import Cell, Verdict, exit_code
 from jetproof.model.versions import Version, VersionError
 
@@ -240,8 +241,7 @@ def _groups(cells: Iterable[Cell]) -> tuple[Group, ...]:
     members: dict[tuple[str | None, str], list[Cell]] = {}
     for cell in cells:
         if cell.verdict is Verdict.KNOWN and cell.deviation is not None:
-            library = cell.client.rpartition("@")[0] or cell.client if cell.client else None
-            members.setdefault((library, cell.deviation), []).append(cell)
+            members.setdefault((cell.library, cell.deviation), []).append(cell)
     groups = [
         Group(
             id=name,

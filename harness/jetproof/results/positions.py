@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from jetproof.model.ledger import REFERENCE
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.revisions import Release
 
@@ -59,7 +58,7 @@ def points(cells: Iterable[Cell]) -> list[Point]:
     found: dict[_Key, dict[_Who, str]] = {}
     clauses: dict[_Key, tuple[str, ...]] = {}
     for cell in cells:
-        if cell.verdict in _NO_POSITION or not cell.clauses or _is_reference(cell):
+        if cell.verdict in _NO_POSITION or not cell.clauses or cell.stands_apart:
             continue  # the cell of a schema has no clauses, and counts what it saw
         for name, value in cell.position.items():
             key = (cell.suite, cell.case, cell.topology, name)
@@ -87,10 +86,6 @@ def _by_name(told: Mapping[_Who, str]) -> dict[str, str]:
         else:
             named[client if len(values[client]) == 1 else f"{client} on {server}"] = value
     return named
-
-
-def _is_reference(cell: Cell) -> bool:
-    return cell.provider == REFERENCE or (cell.client or "").partition("@")[0] == REFERENCE
 
 
 def _order(who: str) -> tuple[int, object]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from jetproof.model.clause import Clause, Revision, Spec
-from jetproof.model.ledger import REFERENCE
+from jetproof.model.identity import REFERENCE
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.model.versions import Version, VersionError
 

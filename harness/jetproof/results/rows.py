@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 
 from jetproof.model.clause import Clause
+from jetproof.model.identity import cell_id
 from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
 
 SCHEMA = 1
@@ -77,8 +78,7 @@ def cell_of(row: Mapping[str, object]) -> Cell:
     for name in ("clauses", "server_log", "plays"):
         value = row.get(name)
         known[name] = tuple(value) if isinstance(value, list) else ()
-    law = f"{row['spec']}@{row['spec_revision']}"
-    known["law"] = law if str(row["cell"]).endswith(f" {law}") else ""
+    known["law"] = cell_id(str(row["cell"])).revision
     return Cell(**known)  # type: ignore[arg-type]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from jetproof.model.case import Case
+from jetproof.model.case import Case, is_client_suite
 from jetproof.model.feature import Feature
 from jetproof.results import Run
 from jetproof.results.controls import JOURNAL, ControlResult, Outcome, read_controls
@@ -47,18 +47,23 @@ def control_lines(
         yield paint.style(title, _STYLES[outcome])
         for one in them:
             yield f"  {visible(one.cell)}  {paint.dim(one.feature)}"
-            if one.reason and outcome is not Outcome.VACUOUS:
+            if one.reason and (outcome is not Outcome.VACUOUS or _for_client(one)):
                 yield paint.dim(f"      {visible(one.reason, 200)}")
     only_sent = [one for one in results if not one.declared]
     if only_sent:
         yield paint.bold("features that cases send and do not declare")
         for one in only_sent:
-            needed = one.outcome is Outcome.NEEDED
             said = one.outcome.value if one.outcome is not Outcome.VACUOUS else "not needed"
-            if verbose or not needed:
+            # What a library sends by itself is no matter of a case, unless the case needs it.
+            usual = Outcome.VACUOUS if _for_client(one) else Outcome.NEEDED
+            if verbose or one.outcome is not usual:
                 yield f"  {visible(one.case)}  {paint.dim(f'{one.feature}: {said}')}"
     noun = "control" if len(results) == 1 else "controls"
     yield f"{len(results)} {noun}: {counted(results)}"
+
+
+def _for_client(one: ControlResult) -> bool:
+    return is_client_suite(one.case.partition("::")[0])
 
 
 def counted(results: Sequence[ControlResult]) -> str:

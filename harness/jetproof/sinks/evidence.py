@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from jetproof.model.clause import Clause
-from jetproof.model.verdict import Check, FrameRecord, Verdict
+from jetproof.model.verdict import ALIVE, Check, FrameRecord, Verdict
 from jetproof.sinks.paint import Paint
 from jetproof.sinks.record import Outcome
 from jetproof.sinks.text import (
@@ -72,7 +72,7 @@ def explain(
         yield f"    {paint.bold(title)} {paint.dim('(ms since the start)')}"
         limit = 4000 if whole else PAYLOAD_CHARACTERS
         yield from transcript(outcome.frames, paint, limit=limit)
-    if cell.server_log and (log or cell.verdict is Verdict.ERROR):
+    if cell.server_log and (log or log_explains(outcome)):
         yield ""
         yield f"    {paint.bold('server log')}"
         for line in cell.server_log[-_LOG_LINES:]:
@@ -80,6 +80,12 @@ def explain(
     if cell.replay and replay:
         yield ""
         yield f"    replay it: {paint.bold(visible(cell.replay))}"
+
+
+def log_explains(outcome: Outcome) -> bool:
+    """Whether the server's log says why: there is no verdict, or the server crashed."""
+    crashed = any(check.clause == ALIVE for check in outcome.failed)
+    return crashed or outcome.cell.verdict is Verdict.ERROR
 
 
 def mismatch_table(failed: Sequence[Check], paint: Paint) -> Iterator[str]:

@@ -16,7 +16,7 @@ from typing import ClassVar, Self
 from jetproof.errors import JetproofError
 from jetproof.events import Event
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.sinks.evidence import mismatch_table, transcript
+from jetproof.sinks.evidence import log_explains, mismatch_table, transcript
 from jetproof.sinks.files import replace_file
 from jetproof.sinks.paint import Paint
 from jetproof.sinks.record import Outcome, Record
@@ -140,7 +140,7 @@ def body(outcome: Outcome) -> str:
         lines += ["", *mismatch_table(outcome.failed, paint)]
     if outcome.frames:
         lines += ["", "last frames", *transcript(outcome.frames, paint)]
-    if cell.server_log and cell.verdict is Verdict.ERROR:
+    if cell.server_log and log_explains(outcome):
         lines += ["", "server log", *(f"    {visible(line, 300)}" for line in cell.server_log)]
     if cell.replay:
         lines += ["", f"replay it: {visible(cell.replay)}"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import signal
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -25,6 +26,13 @@ Release = Version | Literal["own"] | None
 State = Literal["new", "starting", "running", "paused", "stopped", "died"]
 
 _TAIL_BYTES = 64 * 1024
+_TAIL_LINES = 40
+_CRASH_LINES = 1000
+"""A crash is followed by the stacks of goroutines, which can be long."""
+_CRASH = re.compile(
+    r"^(?:panic|fatal error|unexpected fault address|SIGSEGV|SIGBUS)\b.*", re.MULTILINE
+)
+_ENVIRONMENT = ("out of memory", "cannot allocate memory", "failed to create new OS thread")
 STOP_SECONDS = 10.0
 POLL_SECONDS = 0.005
 
@@ -56,9 +64,12 @@ class Death:
     node: str
     returncode: int | None
     log_tail: str
+    crash: str | None = None
+    """The line with which the server's own code gave up; None if something else ended it."""
 
     def __str__(self) -> str:
-        return f"server {self.node} died unplanned ({exit_text(self.returncode)})"
+        ended = f"server {self.node} died unplanned ({exit_text(self.returncode)})"
+        return f"{ended}: {self.crash}" if self.crash else ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +189,7 @@ class Node(ABC):
         self._send_kill()
         await self._ends_in_time()
 
-    def log_tail(self, lines: int = 40) -> str:
+    def log_tail(self, lines: int = _TAIL_LINES) -> str:
         """The last lines of the server's log."""
         if self.log_path is None:
             return ""
@@ -227,7 +238,9 @@ class Node(ABC):
         self._state = "died" if unplanned else "stopped"
         self._gone.set()
         if unplanned:
-            self.died = Death(self.name, returncode, self.log_tail())
+            log = self.log_tail(_CRASH_LINES)
+            tail = "\n".join(log.splitlines()[-_TAIL_LINES:])
+            self.died = Death(self.name, returncode, tail, crash_line(log))
             if self._on_unplanned_exit is not None:
                 self._on_unplanned_exit(self, returncode)
 
@@ -286,6 +299,16 @@ def exit_text(returncode: int | None) -> str:
         except ValueError:
             return f"killed by signal {-returncode}"
     return f"exit code {returncode}"
+
+
+def crash_line(log: str) -> str | None:
+    """The line with which a Go program gives up, if that is how the log ends.
+
+    A machine without memory or threads ends a server as well, and says nothing about its code."""
+    found = _CRASH.search(log)
+    if found is None or any(words in found[0] for words in _ENVIRONMENT):
+        return None
+    return found[0].strip()
 
 
 def says_port_taken(log: str) -> bool:

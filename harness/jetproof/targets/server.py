@@ -15,11 +15,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from jetproof import clock
 from jetproof.model.versions import Version
 from jetproof.targets.node import (
     POLL_SECONDS,
@@ -185,8 +185,8 @@ class ServerNode(Node):
 
     async def _send_pause(self) -> None:
         self._signal(signal.SIGSTOP)
-        deadline = time.monotonic() + STOP_SECONDS
-        while self._process is not None and time.monotonic() < deadline:
+        deadline = clock.now() + STOP_SECONDS
+        while self._process is not None and clock.now() < deadline:
             if _is_stopped(self._process.pid):
                 return
             await asyncio.sleep(POLL_SECONDS)

@@ -20,10 +20,10 @@ import secrets
 import ssl
 from collections import deque
 from collections.abc import Callable, Mapping
-from time import monotonic
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from jetproof import clock
 from jetproof.wire.codec import Parser, encode
 from jetproof.wire.errors import (
     ConnectionLost,
@@ -215,7 +215,7 @@ class Connection:
     def _write(self, frame: Frame, data: bytes) -> None:
         self._link.write(data)
         if self._on_event is not None:
-            self._call(self._on_event, "sent", frame, monotonic())
+            self._call(self._on_event, "sent", frame, clock.now())
 
     # Waiting
 
@@ -354,7 +354,7 @@ class Connection:
     def _received(self, data: bytes) -> None:
         if self.close_reason is not None:
             return
-        at = monotonic()
+        at = clock.now()
         failure: ProtocolError | None = None
         try:
             frames: list[Frame] | tuple[Frame, ...] = self._parser.feed(data)

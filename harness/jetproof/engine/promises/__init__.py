@@ -8,30 +8,38 @@ broken promise fails a case that is about a sentence on which the text is silent
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from jetproof import clock
 from jetproof.engine.client_side import ClientSide
 from jetproof.engine.judge import Finding
-from jetproof.engine.play import Play
-from jetproof.engine.promises import consumer_laws, handed, stream_laws
-from jetproof.engine.promises.history import BATCH_ID, Acknowledged, History, read_history
+from jetproof.engine.play import BATCH_ID, Play
+from jetproof.engine.promises import calls, consumer_laws, handed, published, reads, stream_laws
+from jetproof.engine.promises.history import Acknowledged, History, read_history
 from jetproof.engine.promises.names import (
     ACKED,
+    ACKNOWLEDGED,
+    AS_GIVEN,
     BATCH,
+    COMMITTED,
     CONSUMER,
     GAPS,
     HANDED,
     LIMITS,
+    OF_CLIENTS,
     ORDER,
     PATHS,
     REFUSED,
+    RETURNS,
     STORED,
     STREAM,
+    UNCHANGED,
+    WHOLE,
     streams_of,
 )
 from jetproof.engine.promises.state import Reader, StreamView
+from jetproof.model.case import Step
 from jetproof.wire import ConnectionLost, WireTimeout
 
 CLOSING = "closing"
@@ -63,32 +71,44 @@ async def close(play: Play, promises: frozenset[str]) -> None:
         return
     play.step, play.transcript.step = CLOSING, CLOSING
     history = read_history(play.transcript.frames)
-    deadline = time.monotonic() + SETTLED * play.factor
-    try:
-        while True:
+    deadline = clock.now() + SETTLED * play.factor
+    while True:
+        try:
             held = [one async for one in _judged(play, history) if one.clause in promises]
-            if all(one.finding.ok for one in held) or time.monotonic() > deadline:
+            if all(one.finding.ok for one in held) or clock.now() > deadline:
                 break
-            await asyncio.sleep(AGAIN)
-    except (ConnectionLost, WireTimeout) as problem:
-        play.transcript.note("harness", CLOSING, f"not judged: {problem}")
-        return
+        except (ConnectionLost, WireTimeout) as problem:
+            if isinstance(problem, ConnectionLost) or clock.now() > deadline:
+                play.transcript.note("harness", CLOSING, f"not judged: {problem}")
+                return
+        await asyncio.sleep(AGAIN)
     _check(play, held)
 
 
 async def _close_client(play: Play, client: ClientSide, promises: frozenset[str]) -> None:
-    """The promise of a client library that is judged in every case."""
-    if HANDED not in promises:
+    """The promises of a client library that are judged in every case."""
+    if not promises & OF_CLIENTS:
         return
     play.step, play.transcript.step = CLOSING, CLOSING
     steps = tuple(play.case.all_steps())
-    deadline = time.monotonic() + SETTLED * play.factor
+    deadline = clock.now() + SETTLED * play.factor
     while True:
-        held = list(_all(HANDED, handed.judged(client, steps)))
-        if all(one.finding.ok for one in held) or time.monotonic() > deadline:
+        held = [one for one in _about_client(client, steps) if one.clause in promises]
+        if all(one.finding.ok for one in held) or clock.now() > deadline:
             break
         await asyncio.sleep(AGAIN)
     _check(play, held)
+
+
+def _about_client(client: ClientSide, steps: Sequence[Step]) -> Iterator[Held]:
+    made, exchange = client.made(), client.exchange()
+    yield from _all(RETURNS, calls.returned(made))
+    yield from _all(HANDED, handed.judged(client, steps))
+    yield from _all(ACKNOWLEDGED, published.judged(made, exchange))
+    yield from _all(COMMITTED, published.committed(made, exchange))
+    yield from _all(AS_GIVEN, published.as_given(made, exchange))
+    yield from _all(WHOLE, reads.whole(made, exchange))
+    yield from _all(UNCHANGED, reads.unchanged(exchange, client.handed()))
 
 
 def _check(play: Play, held: Iterable[Held]) -> None:

@@ -16,12 +16,18 @@ from jetproof.engine.client_side import ClientSide
 from jetproof.engine.judge import Finding
 from jetproof.model.case import Step
 from jetproof.model.client import Call
+from jetproof.wire.codec import HEAD
 from jetproof.wire.frames import Msg
 
 STOPS: Final = frozenset({"consume.stop", "consume.drain", "close"})
 """Calls after which a library may drop what it has buffered."""
 EXACT_MOST: Final = 2**53
 """Larger sequences may be rounded, which is for another promise to judge."""
+
+
+def is_payload(seen: bytes, whole: bytes) -> bool:
+    """Whether a frame at the tap carried this; of a long message the tap keeps the head."""
+    return seen == whole or (len(seen) == HEAD and whole.startswith(seen))
 
 
 @dataclass(frozen=True, slots=True)

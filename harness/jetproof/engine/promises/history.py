@@ -11,14 +11,9 @@ from dataclasses import dataclass, field
 
 from jetproof.engine.ack_subjects import Delivered, delivered_by
 from jetproof.engine.documents import read_json
-from jetproof.engine.play import FAST_BATCH_ID
+from jetproof.engine.play import BATCH_COMMIT, BATCH_ID, BATCH_SEQUENCE, FAST_BATCH_ID
 from jetproof.model.verdict import FrameRecord
 
-BATCH_ID, BATCH_SEQUENCE, BATCH_COMMIT = (
-    "Nats-Batch-Id",
-    "Nats-Batch-Sequence",
-    "Nats-Batch-Commit",
-)
 _COMMITS = ("1", "eob")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from jetproof.engine.play import Play
+from jetproof.model.verdict import ALIVE
 
 STORED: Final = "PRM-001"
 BATCH: Final = "PRM-002"
@@ -17,10 +18,19 @@ STREAM: Final = "PRM-007"
 CONSUMER: Final = "PRM-008"
 PATHS: Final = "PRM-009"
 LIMITS: Final = "PRM-014"
+RETURNS: Final = "PRM-021"
 HANDED: Final = "PRM-024"
-JUDGED: Final = frozenset(
-    {STORED, BATCH, ORDER, GAPS, ACKED, REFUSED, STREAM, CONSUMER, PATHS, LIMITS, HANDED}
+ACKNOWLEDGED: Final = "PRM-025"
+COMMITTED: Final = "PRM-026"
+WHOLE: Final = "PRM-027"
+UNCHANGED: Final = "PRM-028"
+AS_GIVEN: Final = "PRM-029"
+OF_CLIENTS: Final = frozenset(
+    {RETURNS, HANDED, ACKNOWLEDGED, COMMITTED, WHOLE, UNCHANGED, AS_GIVEN}
 )
+JUDGED: Final = OF_CLIENTS | {
+    *(STORED, BATCH, ORDER, GAPS, ACKED, REFUSED, STREAM, CONSUMER, PATHS, LIMITS, ALIVE)
+}
 
 
 def streams_of(play: Play) -> list[str]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from jetproof import clock
 from jetproof.engine.judge import Seen
 from jetproof.engine.observations import message_of
 from jetproof.engine.play import Play
 from jetproof.model.matching import at_path
 from jetproof.model.verdict import FrameRecord
+from jetproof.wire import WireTimeout
 
 OBSERVER = "observer"
+UNAVAILABLE = 503
+"""The code with which a stream without a leader answers: nobody can say what it holds."""
 Document = Mapping[str, object]
 
 
@@ -82,6 +85,11 @@ class Reader:
             listed = [one for one in said if isinstance(one, Mapping)] if _is_list(said) else ()
         return StreamView(name, config, state, listed)
 
+    async def streams_on(self, subject: str) -> Sequence[str]:
+        """The names of all streams whose subjects overlap with one, sorted."""
+        said = at_path((await self._ask("STREAM.NAMES", {"subject": subject})).document, "streams")
+        return sorted(str(name) for name in said) if _is_list(said) else ()
+
     async def message(self, stream: str, **asked: object) -> StoredMessage | None:
         """A message by sequence (`seq`) or the last of a subject (`last_by_subj`)."""
         answer = await self._ask(f"STREAM.MSG.GET.{stream}", asked)
@@ -97,12 +105,15 @@ class Reader:
         record(_frame(play, ">", subject, payload))
         answer = await play.session.ask(subject, payload, account=play.account)
         record(_frame(play, "<", answer.subject, answer.payload))
-        return Seen(answer.subject, answer.headers, answer.payload)
+        seen = Seen(answer.subject, answer.headers, answer.payload)
+        if at_path(seen.document, "error.code") == UNAVAILABLE:
+            raise WireTimeout(f"{operation}: JetStream is not available there")
+        return seen
 
 
 def _frame(play: Play, direction: str, subject: str, payload: bytes) -> FrameRecord:
     return FrameRecord(
-        ms=play.transcript.ms(time.monotonic()),
+        ms=play.transcript.ms(clock.now()),
         direction=direction,
         connection=OBSERVER,
         op="PUB" if direction == ">" else "MSG",

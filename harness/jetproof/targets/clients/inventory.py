@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from jetproof.model.identity import REFERENCE
 from jetproof.targets.clients.build import BuildFailed, build_log, is_built, prepare_client
 from jetproof.targets.clients.spec import (
-    REFERENCE,
     AdapterFolder,
     ClientSpec,
     known_adapters,

@@ -20,7 +20,6 @@ import contextlib
 import itertools
 import json
 import os
-import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Literal, cast
 
+from jetproof import clock
 from jetproof.errors import JetproofError
 from jetproof.targets.clients import family
 from jetproof.targets.clients.pipes import Pipes
@@ -233,7 +233,7 @@ class Adapter:
     # What comes from the process
 
     def _line(self, line: bytes) -> None:
-        at = time.monotonic()
+        at = clock.now()
         self._observed("from", line, at)
         if self.fault is not None:
             return
@@ -275,7 +275,7 @@ class Adapter:
 
     def _observed(self, direction: Direction, line: bytes, at: float | None = None) -> None:
         if self.on_line is not None:
-            moment = time.monotonic() if at is None else at
+            moment = clock.now() if at is None else at
             self._safely(lambda: self.on_line and self.on_line(direction, line, moment))
 
     def _safely(self, tell: Callable[[], object]) -> None:

@@ -22,10 +22,10 @@ from jetproof.errors import JetproofError
 from jetproof.load.mistakes import LoadError, Mistake, choices
 from jetproof.load.nodes import read_yaml
 from jetproof.load.structure import FileSchema
+from jetproof.model.identity import REFERENCE
 
 FILE = "adapter.yaml"
 KITS = "kits"
-REFERENCE = "reference"
 _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9+-]*:[A-Za-z0-9][A-Za-z0-9._-]*)(@(?P<version>[^@]+))?")
 _VERSION = re.compile(r"v?[0-9][0-9A-Za-z.+_-]*")
 _FORMS = (
@@ -108,6 +108,12 @@ def parse_client(text: str, *, adapters: Path | None = None) -> ClientSpec:
     folder = known[name]
     plain = version.removeprefix("v") if version is not None else None
     return ClientSpec(wanted, folder, plain)
+
+
+def client_named(name: str) -> ClientSpec:
+    """The client that a cell names: `go:nats.go@1.55.0`, `./my-adapter@1.0`, `reference@0.1.0`."""
+    bare, _, version = name.rpartition("@")
+    return parse_client(name if version and _NAMED.fullmatch(name) else bare or name)
 
 
 def known_adapters(root: Path | None = None) -> dict[str, AdapterFolder]:

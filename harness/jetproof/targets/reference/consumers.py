@@ -14,9 +14,9 @@ import re
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from time import monotonic
 from typing import Any, Final
 
+from jetproof import clock
 from jetproof.targets.reference.fields import FIELD, NAME, read_object, sequence
 from jetproof.targets.reference.ground import Client, Ground, Work
 from jetproof.targets.reference.guard import Copy, reached
@@ -195,12 +195,12 @@ class Consumers:
     ) -> dict[str, Any] | None:
         """The consumer's info once its pause has another end than before; None if it is gone."""
         info = f"{prefix}.CONSUMER.INFO.{waiting.stream}.{waiting.name}"
-        deadline = monotonic() + _KNOWN_SECONDS
+        deadline = clock.now() + _KNOWN_SECONDS
         while True:
             told = read_object((await self._ground.ask(client, info)).payload) or {}
             if "config" not in told:
                 return None
-            if told["config"].get("pause_until", "") != before or monotonic() > deadline:
+            if told["config"].get("pause_until", "") != before or clock.now() > deadline:
                 return told
             await asyncio.sleep(_LOOK_AGAIN)
 

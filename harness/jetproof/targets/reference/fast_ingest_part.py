@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from time import monotonic
 from typing import Any, Final
 
+from jetproof import clock
 from jetproof.targets.reference.fast_ingest import Advise, Batch, Effect, Ingest, Store, Tell
 from jetproof.targets.reference.fast_ingest_message import (
     COMMIT,
@@ -182,7 +182,7 @@ class FastIngest:
             known = lane.ingest.batches.get(message.batch)
         enabled = known is not None or stream.enabled
         effects = lane.ingest.arrives(
-            message, monotonic(), enabled=enabled, leader=lane.leader or ""
+            message, clock.now(), enabled=enabled, leader=lane.leader or ""
         )
         batch = lane.ingest.batches.get(message.batch)
         for effect in effects:
@@ -203,12 +203,12 @@ class FastIngest:
         headers = Headers(items) if how.unchecked or how.marked else frame.headers
         # The leader has heard of its election before the others.
         store = replace(client, node=lane.leader) if lane.leader else client
-        until = monotonic() + _STORE_SECONDS
+        until = clock.now() + _STORE_SECONDS
         try:
             answer = await self._ground.ask(
                 store, frame.subject, frame.payload, headers, within=_STORE_SECONDS
             )
-            while answer.status is not None and monotonic() < until:
+            while answer.status is not None and clock.now() < until:
                 await asyncio.sleep(_LOOK_AGAIN)  # nobody has heard it
                 answer = await self._ground.ask(
                     store, frame.subject, frame.payload, headers, within=_STORE_SECONDS
@@ -248,8 +248,8 @@ class FastIngest:
         """Waits beside a batch for its time to be over, and looks for another leader."""
         ingest = lane.ingest
         while ingest.batches.get(batch.id) is batch:
-            await self._carry_out(lane, client, ingest.idle(batch, monotonic()))
-            left = max(0.0, ingest.expires(batch) - monotonic())
+            await self._carry_out(lane, client, ingest.idle(batch, clock.now()))
+            left = max(0.0, ingest.expires(batch) - clock.now())
             if lane.leader is None:
                 await asyncio.sleep(left)
                 continue
@@ -282,9 +282,9 @@ class FastIngest:
 
     async def _there_is_a_leader(self, lane: _Lane, client: Client) -> bool:
         """Asks for it until there is one, but not for ever."""
-        until = monotonic() + _STORE_SECONDS
+        until = clock.now() + _STORE_SECONDS
         while not await self._ask_who_leads(lane, client):
-            if monotonic() > until:
+            if clock.now() > until:
                 return False
         return True
 

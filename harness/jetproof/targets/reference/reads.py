@@ -11,9 +11,9 @@ import base64
 import json
 import re
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any, Final
 
+from jetproof import clock
 from jetproof.targets.reference.fields import FIELD, minimum_of, without
 from jetproof.targets.reference.ground import Client, Ground, Work
 from jetproof.targets.reference.guard import Copy, Ruling, reached, rule
@@ -84,7 +84,7 @@ class Reads:
             found["stream"],
             minimum,
             body,
-            monotonic(),
+            clock.now(),
             subject=direct["subject"] if direct else None,
             message_get=direct is None,
         )
@@ -114,7 +114,7 @@ class Reads:
                     await self._pass_on(read)  # nobody answers this: the server says so
                 return
             ruling = rule(read.minimum, [*copies.own, *copies.others], self._ground.conduct)
-            late = monotonic() - read.arrived > REFUSAL_DELAY
+            late = clock.now() - read.arrived > REFUSAL_DELAY
             if ruling is not Ruling.REDIRECT or not read.several or late:
                 break
             # Only the leader's single messages can be asked for: wait until all are far enough.
@@ -179,7 +179,7 @@ class Reads:
         while copies.own and copies.leader is None:
             far_enough = any(copy.last_seq >= read.minimum for copy in copies.own if copy.answers)
             patience = _SETTLED if far_enough else REFUSAL_DELAY
-            if monotonic() - read.arrived > patience:
+            if clock.now() - read.arrived > patience:
                 break
             await asyncio.sleep(_AGAIN)
             copies = await self._copies(read)
@@ -215,7 +215,7 @@ class Reads:
     async def _refuse(self, read: Read) -> None:
         """Not at once: a client shall not ask again and again, and servers can catch up."""
         if not self._ground.conduct.wrong("refuse_at_once"):
-            await asyncio.sleep(max(0.0, read.arrived + REFUSAL_DELAY - monotonic()))
+            await asyncio.sleep(max(0.0, read.arrived + REFUSAL_DELAY - clock.now()))
         if read.message_get:
             await self._ground.answer(read.client, read.frame, json.dumps(_ERROR).encode())
         else:

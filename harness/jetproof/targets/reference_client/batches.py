@@ -81,6 +81,9 @@ class Batch:
             every = self._ack_every is not None and self._sequence % self._ack_every == 0
             if first:
                 return await self._begin(message)
+            if self._wrong("members-kept-back"):
+                self._sequence -= 1
+                return False
             asked = (ack or every) and not self._wrong("member-acks-ignored")
             if asked or self._wrong("every-member-acknowledged"):
                 await self._acknowledged(message)
@@ -194,11 +197,15 @@ class Batch:
             answer = answer_document(await self._answered(message, ending))
         except ClientError as error:
             self._over = error
+            if self._wrong("failed-commit-taken-for-one"):
+                return {"stream": "unknown", "seq": str(self._sequence), "batch": self.id}
             if error.err_code is not None and self._wrong("commit-error-loses-its-code"):
                 raise ClientError("BatchFailed", "the batch failed") from None
             raise
-        self._over = ClientError("BatchCommitted", "it was committed")
         told = pub_ack(answer)
+        if told.get("batch") != self.id and not self._wrong("any-ack-taken-for-a-commit"):
+            raise self._failed(ClientError("BadAnswer", "the message was stored by itself"))
+        self._over = ClientError("BatchCommitted", "it was committed")
         if self._wrong("batch-count-untold"):
             told.pop("count", None)
             told.pop("batch", None)
@@ -220,6 +227,8 @@ class Batch:
         if more and self._wrong("commit-without-id"):
             own = own[1:]
         self._last_subject = message.subject
+        if sequence > 1 and message.items and self._wrong("headers-of-members-dropped"):
+            message = Outgoing(message.subject, message.payload)
         return message.having(*own)
 
     async def _send(

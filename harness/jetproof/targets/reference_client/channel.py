@@ -148,6 +148,10 @@ class ReplySubjects:
             case None:
                 return _ending(document)
             case _:
+                if isinstance(document.get("seq"), int) and self.conduct.wrong(
+                    "unknown-messages-taken-for-acks"
+                ):
+                    return (Acked(int(document["seq"]), self.flow),)
                 return ()
 
 

@@ -195,7 +195,7 @@ class Consuming:
         if meant.ends:
             self._end(meant.error if meant.told is not Told.NOT else None)
             return
-        if meant.told is not Told.NOT:
+        if meant.told is not Told.NOT and not wrong("consume-reports-no-errors"):
             self._teller.notice(meant.error)
         if wrong("no-pull-after-a-status"):
             self._pulling = False
@@ -289,7 +289,7 @@ class Consuming:
         wrong = self._conduct.wrong
         error = ClientError("MissedHeartbeat", "no heartbeat from the server")
         ends = self._conduct.draft or wrong("silence-ends-consume")
-        untold = wrong("silence-untold")
+        untold = wrong("silence-untold") or wrong("consume-reports-no-errors")
         if ends and not untold and not wrong("silence-survived"):
             self._end(error)
             return

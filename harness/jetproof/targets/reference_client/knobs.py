@@ -27,6 +27,7 @@ _NAMES = "about the names in an API, which an adapter hides"
 BEYOND: Final[Mapping[str, str]] = {
     "A31-141": _NO_STREAMS,
     "A31-144": _NO_STREAMS,
+    "A37-088": "about the way to a consumer in an API, which an adapter hides",
     "A37-091": _NAMES,
     "A37-206": "about the old API of a library, which this client does not have",
     "A50-FAST10-019": _AIM,

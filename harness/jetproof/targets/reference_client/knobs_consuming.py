@@ -15,7 +15,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     (
         "look-up-asks-for-the-stream",
         "Looking a consumer up asks for its stream instead.",
-        "A37-088 A37-092 A37-250 A37-251",
+        "A37-092 A37-250 A37-251",
     ),
     ("delete-does-nothing", "Deleting a consumer sends nothing.", "A37-002 A37-057"),
     ("info-made-up", "The info of a consumer is not asked of the server.", "A37-056 A37-090"),
@@ -79,7 +79,7 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     (
         "consume-never-refills",
         "There is a first pull request, and no other.",
-        "A37-020 A37-037 A37-052 A37-074 A37-205",
+        "A37-020 A37-037 A37-052 A37-074 A37-205 PRM-030",
     ),
     ("threshold-overlooked", "Refills come only when nothing is left.", "A37-037 A37-066"),
     ("refill-asks-for-one", "Refills ask for one message or byte.", "A37-035 A37-096"),
@@ -139,8 +139,9 @@ CONSUMING: Final[tuple[Knob, ...]] = table(
     (
         "silence-untold",
         "Missing heartbeats are not told.",
-        "A37-046 A37-076 A37-201 A37-204 A37-243",
+        "A37-046 A37-201 A37-204 A37-243",
     ),
+    ("consume-reports-no-errors", "A consume reports no errors while it lasts.", "PRM-030"),
     ("silence-told-late", "Silence is told after eight heartbeats.", "A37-046 A37-201"),
     ("silence-ends-consume", "Missing heartbeats end the consume.", "A37-076"),
     ("silence-survived", "Missing heartbeats do not end it.", "A37-049", "adr-37@0"),

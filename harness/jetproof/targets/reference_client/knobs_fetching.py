@@ -7,12 +7,13 @@ from typing import Final
 from jetproof.targets.reference_client.knob import Knob, table
 
 FETCHING: Final[tuple[Knob, ...]] = table(
-    ("fetch-is-missing", "There is no fetch.", "A37-003 A37-090"),
+    ("fetch-is-missing", "There is no fetch.", "A37-003 A37-090 A37-262"),
     ("fetch-waits-for-expiry", "A full fetch waits until its request expires.", "A37-010"),
     ("fetch-ends-too-early", "The message that fills a fetch is not in it.", "A37-010 A37-081"),
     ("fetch-outlives-expiry", "The end of the request does not end the fetch.", "A37-011 A37-075"),
     ("fetch-refills", "A fetch sends its request twice.", "A37-012 A37-242"),
     ("fetch-end-untold", "A fetch never returns.", "A37-013 PRM-021"),
+    ("fetch-below-zero-panics", "A fetch for -1 messages ends the program.", "PRM-021"),
     ("fetch-leaves-its-subscription", "The inbox of a fetch stays subscribed.", "A37-242"),
     ("fetch-deaf-after-a-heartbeat", "What follows a heartbeat is dropped.", "A37-261"),
     ("fetch-drops-headers", "Messages of a fetch come without headers.", "A37-261"),

@@ -53,6 +53,15 @@ PUBLISHING: Final[tuple[Knob, ...]] = table(
         "Messages are sent after an error or a commit.",
         "A50-ATOMIC-264",
     ),
+    ("members-kept-back", "Messages after the first are taken and not sent.", "PRM-026"),
+    (
+        "failed-commit-taken-for-one",
+        "A commit that fails is reported as a commit.",
+        "A50-ATOMIC-267 PRM-025",
+    ),
+    ("any-ack-taken-for-a-commit", "A plain pub ack is a commit.", "PRM-025"),
+    ("headers-of-the-caller-dropped", "Messages go without the caller's headers.", "PRM-029"),
+    ("headers-of-members-dropped", "Members go without their headers.", "PRM-029"),
     # Atomic batches, where the text leaves the choice
     ("first-answer-not-awaited", "The first answer is not awaited.", "A50-ATOMIC-260"),
     (
@@ -235,6 +244,7 @@ PUBLISHING: Final[tuple[Knob, ...]] = table(
         "An ack is known by its first bytes.",
         "A50-FAST10-211",
     ),
+    ("unknown-messages-taken-for-acks", "What has a seq is an ack.", "PRM-025"),
     ("future-acks-ignored", "An ack of what was not sent is ignored.", "A50-FAST10-212"),
     (
         "end-by-the-server-untold",

@@ -28,7 +28,7 @@ class ObjectStore:
         self._direct = direct
         self.bucket = name
         self.stream = f"OBJ_{name}"
-        self._put: set[str] = set()
+        self._put: dict[str, str] = {}
 
     @classmethod
     async def open(cls, requests: Requests, name: str) -> ObjectStore:
@@ -53,18 +53,35 @@ class ObjectStore:
         ack: dict[str, Any] = {}
         if pieces and self._wrong("meta-sent-first"):
             ack = await publish(self._requests, message, None)
+        if name in self._put and self._wrong("old-chunks-purged-first"):
+            await self._purge_chunks(self._put[name])
         last = "0"
         for piece in pieces:
             chunk = Outgoing(f"$O.{self.bucket}.C.{nuid}", piece)
-            last = (await publish(self._requests, chunk, None))["seq"]
+            try:
+                last = (await publish(self._requests, chunk, None))["seq"]
+            except ClientError:
+                if self._wrong("failed-chunks-overlooked"):
+                    await publish(self._requests, message, None)
+                    await self._purge_chunks(nuid)
+                raise
         if name in self._put and self._wrong("meta-sent-once"):
             ack = {"seq": last}
         elif not ack:
-            ack = await publish(self._requests, message, None)
-        self._put.add(name)
+            try:
+                ack = await publish(self._requests, message, None)
+            except ClientError:
+                if self._wrong("failed-put-takes-its-chunks-back"):
+                    await self._purge_chunks(nuid)
+                raise
+        self._put[name] = nuid
         seq = last if self._wrong("sequence-of-the-last-chunk") else ack["seq"]
         told = {"name": name, "nuid": nuid, "digest": meta["digest"], "seq": seq}
         return told | digits({"size": len(data), "chunks": len(pieces)})
+
+    async def _purge_chunks(self, nuid: str) -> None:
+        chunks = {"filter": f"$O.{self.bucket}.C.{nuid}"}
+        await self._requests.api(f"STREAM.PURGE.{self.stream}", chunks)
 
     async def get(self, name: str, *, minimum: int | None = None) -> bytes:
         """The bytes of an object; both the meta message and its chunks are read with the guard."""

@@ -44,6 +44,8 @@ class Outgoing:
 def outgoing(params: Mapping[str, Any], conduct: Conduct) -> Outgoing:
     """The message to send that a call describes."""
     items = header_items(params)
+    if items and conduct.wrong("headers-of-the-caller-dropped"):
+        items = []
     if any(name == "Nats-Msg-Id" for name, _ in items) and conduct.wrong("msg-id-dropped"):
         items = [item for item in items if item[0] != "Nats-Msg-Id"]
     for name, header in _TEXTS.items():

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jetproof.targets.reference_client.errors import ClientError, status_error, timed_out
@@ -223,11 +223,19 @@ class Reads:
         await line.until_connected(line.endpoint.timeout)
         inbox = line.new_inbox()
         subscription = line.subscribe(inbox, lambda msg, at: arrived.put_nowait(msg))
+        before: int | None = None
         try:
             line.publish(f"{_GET}.{stream}", json.dumps(body).encode(), reply=inbox)
             while True:
                 async with asyncio.timeout(patience):
                     msg = await arrived.get()
+                told = _header_number(msg, "Nats-Last-Sequence")
+                follows = told is None or before is None or told == before
+                if not follows and not self._wrong("batch-gaps-untold"):
+                    text = f"a message follows {told}, and {before} came before it"
+                    gathered.error = ClientError("BatchGap", text)
+                    return None
+                before = _header_number(msg, "Nats-Sequence")
                 if msg.status == 204 and not self._wrong("end-of-a-batch-unknown"):
                     return msg
                 if msg.status is not None:
@@ -244,7 +252,8 @@ class Reads:
                     return None
                 gathered.messages.append(self._stored(msg))
         except TimeoutError:
-            gathered.error = timed_out("direct get", patience)
+            if not self._wrong("unended-batch-in-peace"):
+                gathered.error = timed_out("direct get", patience)
             return None
         except ClientError as error:
             gathered.error = error
@@ -267,7 +276,11 @@ class Reads:
             answer_document(msg)
         if msg.status is not None:
             return Stored("", "", 0, "", msg.payload, msg.headers)
-        return Stored.of(msg)
+        stored = Stored.of(msg)
+        if stored.headers is not None and self._wrong("one-value-per-header"):
+            kept = dict(tuple(stored.headers))
+            stored = replace(stored, headers=Headers(kept.items()))
+        return stored
 
     def _status(self, msg: Msg) -> ClientError:
         status, description = msg.status, msg.description

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from jetproof.targets.reference_client.conduct import Conduct
-from jetproof.targets.reference_client.errors import invalid
+from jetproof.targets.reference_client.errors import ClientError, invalid
 from jetproof.targets.reference_client.pulls import LARGE_BATCH, Limits
 from jetproof.targets.reference_client.values import MILLISECOND, number
 
@@ -155,6 +155,8 @@ def fetch_settings(params: Mapping[str, Any], conduct: Conduct) -> FetchSettings
         raise invalid("a fetch needs max_messages or max_bytes")
     if size is not None and wrong("fetch-bytes-refused"):
         raise invalid("max_bytes is no option of a fetch")
+    if messages is not None and messages < 0 and wrong("fetch-below-zero-panics"):
+        raise ClientError("panic", f"no list has {messages} places")
     for name, value in (("max_messages", messages), ("max_bytes", size)):
         if value is not None and value < 1 and not wrong("fetch-without-limits"):
             raise invalid(f"{name} must be at least 1, not {value}")

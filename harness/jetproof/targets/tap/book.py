@@ -16,7 +16,7 @@ from jetproof.targets.tap.index import Index
 from jetproof.targets.tap.requests import Noted, Requests
 from jetproof.targets.tap.subscriptions import Subscriptions
 from jetproof.wire.frames import Err, Frame, Msg, Pub
-from jetproof.wire.rules.changing import CannotChange, changed, made
+from jetproof.wire.rules.changing import CannotChange, changed, made, stripped
 from jetproof.wire.rules.model import (
     Accept,
     Answer,
@@ -33,6 +33,7 @@ from jetproof.wire.rules.model import (
     Resume,
     Rule,
     Sender,
+    Strip,
 )
 from jetproof.wire.rules.selecting import FrameView, remembered, selects
 
@@ -53,6 +54,7 @@ class Decision:
     """What the rules make of one frame: `frame` is passed on `copies` times."""
 
     frame: Frame
+    arrived: Frame
     copies: int = 1
     delay: float = 0.0
     reorder: bool = False
@@ -68,6 +70,8 @@ class Decision:
     before: list[Made] = field(default_factory=list)
     after: list[Made] = field(default_factory=list)
     rules: list[str] = field(default_factory=list)
+    stripped: Frame | None = None
+    """The frame as it counts, if rules stripped it: without what its sender shall not have said."""
 
     @property
     def acts(self) -> bool:
@@ -159,7 +163,7 @@ class RuleBook:
         """
         if not self._rules:
             return None
-        decision = Decision(frame)
+        decision = Decision(frame, frame)
         view = FrameView(sender, frame)
         requests: tuple[Noted, ...] = ()
         if sender == "server":
@@ -249,6 +253,12 @@ class RuleBook:
                 frame = changed(rule.do, decision.frame, env)
                 if frame is decision.frame:
                     return False
+                decision.frame = frame
+            case Strip():
+                frame = stripped(rule.do, decision.frame)
+                if frame is decision.frame:
+                    return False
+                decision.stripped = stripped(rule.do, decision.stripped or decision.arrived)
                 decision.frame = frame
             case Answer(replies, passes):
                 if not isinstance(view.frame, Pub) or view.frame.reply is None:

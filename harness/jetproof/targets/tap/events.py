@@ -18,6 +18,7 @@ class _Fields(NamedTuple):
     rules: tuple[str, ...] = ()
     made: bool = False
     omitted: int = 0
+    stripped: Frame | None = None
 
 
 class TapEvent(_Fields):
@@ -27,7 +28,8 @@ class TapEvent(_Fields):
     one or several, nothing if it was dropped. `rules` are the ids of the rules that fired. `at` is
     monotonic time. `sender` is the side it came from; the tap makes frames in the server's name.
     Of a long message that was passed on as it came, `frame` holds the head, and `omitted` counts
-    the bytes of payload that it lacks.
+    the bytes of payload that it lacks. A frame that rules stripped counts as `stripped`: whoever
+    judges its sender takes `counted` for what was sent.
     """
 
     __slots__ = ()
@@ -35,6 +37,10 @@ class TapEvent(_Fields):
     @property
     def passed(self) -> tuple[Frame, ...]:
         return (self.frame,) if self.instead is None else self.instead
+
+    @property
+    def counted(self) -> Frame:
+        return self.frame if self.stripped is None else self.stripped
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import asyncio
 import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from time import monotonic
 from typing import Final, Literal
 
+from jetproof import clock
 from jetproof.targets.tap.aside import Aside, Request
 from jetproof.targets.tap.book import Decision, Made
 from jetproof.targets.tap.events import ConnectionEvent, TapEvent
@@ -133,7 +133,7 @@ class Session:
         """Sends a frame of the tap's own to this client, in its turn."""
         self._from_server.lane.send(encode(made.frame))
         rules = () if made.rule is None else (made.rule,)
-        event = TapEvent(self.number, "server", made.frame, monotonic(), rules=rules, made=True)
+        event = TapEvent(self.number, "server", made.frame, clock.now(), rules=rules, made=True)
         self._tell_of(self._from_server, event)
 
     def forward(self, frame: Frame) -> None:
@@ -141,7 +141,7 @@ class Session:
         if self.server.connected:
             self._from_client.lane.send(encode(frame))
             if self._record.wanted:
-                self._record.add(TapEvent(self.number, "client", frame, monotonic(), made=True))
+                self._record.add(TapEvent(self.number, "client", frame, clock.now(), made=True))
                 self._record.flush()
 
     def _hold(self, sender: Sender, why: str, hold: bool) -> None:
@@ -185,7 +185,7 @@ class Session:
 
     def _take(self, way: _Way, items: list[Frame | Part]) -> None:
         """Passes on what came, in one piece as far as nothing is done to it."""
-        at = monotonic()
+        at = clock.now()
         acts, wanted = self._acts, self._record.wanted
         book = self._book
         all_of_them = self._inline is not None or (way.sender == "server" and bool(self._aside))
@@ -227,7 +227,7 @@ class Session:
 
     def _pass_bytes(self, way: _Way, data: bytes) -> None:
         way.lane.send(data)
-        self._tell_of(way, TapEvent(self.number, way.sender, Raw(data), monotonic()))
+        self._tell_of(way, TapEvent(self.number, way.sender, Raw(data), clock.now()))
 
     def _frame(self, way: _Way, frame: Frame, at: float, out: list[bytes]) -> None:
         """Decides what becomes of a frame; what passes as it is goes to the end of `out`."""
@@ -256,7 +256,7 @@ class Session:
         if sender == "client":
             self._note_wish(frame)
         noted = None if request is None else request.noted
-        decision = self._book.decide(self.number, sender, frame, noted) or Decision(frame)
+        decision = self._book.decide(self.number, sender, frame, noted) or Decision(frame, frame)
         passed: tuple[Frame, ...] = ()
         if decision.cut != "before":
             passed = (decision.frame,) * decision.copies
@@ -265,7 +265,15 @@ class Session:
         if decision.aside:
             passed = tuple(self._sent_aside(passed, decision.request))
         instead = None if passed == (arrived,) else passed
-        event = TapEvent(self.number, sender, arrived, at, instead, tuple(decision.rules))
+        event = TapEvent(
+            self.number,
+            sender,
+            arrived,
+            at,
+            instead,
+            tuple(decision.rules),
+            stripped=decision.stripped,
+        )
         if decision.acts:
             _send(way.lane, out)
             self._carry_out(way, decision, passed, event)
@@ -319,7 +327,7 @@ class Session:
 
         def left(it_did: bool) -> None:
             passed = event.instead if it_did else ()
-            self._record.add(event._replace(at=monotonic(), instead=passed))
+            self._record.add(event._replace(at=clock.now(), instead=passed))
             self._record.flush()
 
         if not self._record.wanted:
@@ -372,7 +380,7 @@ class Session:
     ) -> None:
         """Records what became of the connection."""
         if self._record.wanted:
-            self._record.add(ConnectionEvent(self.number, kind, monotonic(), reason))
+            self._record.add(ConnectionEvent(self.number, kind, clock.now(), reason))
             self._record.flush()
 
     def _check_gone(self) -> None:

@@ -17,7 +17,7 @@ from jetproof.model.template import Env, render, render_text, text_of
 from jetproof.wire.codec import encode
 from jetproof.wire.frames import Connect, Err, Frame, Info, Msg, Pub, Sub
 from jetproof.wire.headers import Headers, to_bytes
-from jetproof.wire.rules.model import Add, Change, Edit, Plus, Put, Remove, Rename, Reply
+from jetproof.wire.rules.model import Add, Change, Edit, Plus, Put, Remove, Rename, Reply, Strip
 from jetproof.wire.rules.selecting import document_of
 
 _Frame = TypeVar("_Frame", bound=Frame)
@@ -48,6 +48,25 @@ def changed(change: Change, frame: Frame, env: Env) -> Frame:
             )
         case _:
             return frame
+    return frame if result == frame else _sendable(result)
+
+
+def stripped(strip: Strip, frame: Frame) -> Frame:
+    """The frame without the parts; the same object if it has none of them.
+
+    A block that loses its last header goes with it: an empty one is another message."""
+    if not isinstance(frame, (Msg, Pub)):
+        return frame
+    headers, reply, end = frame.headers, frame.reply, strip.reply_end
+    if headers is not None:
+        kept = tuple(item for item in headers.items_list if item[0] not in strip.headers)
+        if len(kept) < len(headers.items_list):
+            bare = not kept and headers.status is None
+            headers = None if bare else _block(kept, headers.status, headers.description)
+    if end is not None and reply is not None and reply.endswith(end) and reply != end:
+        reply = reply[: -len(end)]
+    edits = Change(json=tuple((path, Remove()) for path in strip.json))
+    result = replace(frame, headers=headers, reply=reply, payload=_payload(edits, frame, {}))
     return frame if result == frame else _sendable(result)
 
 

@@ -179,6 +179,16 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Strip:
+    """The frame goes on, and counts, as if its sender had left these parts out."""
+
+    headers: tuple[str, ...] = ()
+    json: tuple[str, ...] = ()
+    reply_end: str | None = None
+    """The end of the reply subject."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """A message the tap makes up. Subject and headers may hold remembered values."""
 
@@ -215,7 +225,7 @@ class Inject:
     """With it the request is over: the server's further answers to it are kept from the client."""
 
 
-Action = Pass | Drop | Duplicate | Cut | Delay | Change | Answer | Inject | Order
+Action = Pass | Drop | Duplicate | Cut | Delay | Change | Strip | Answer | Inject | Order
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ A rule in full:
             json: {path: value | {remove: true} | {add: 1} | {rename: key} | {value: anything}}
             headers: {Name: value | [values] | {remove: true} | {add: line} | {plus: 1}
                         | {rename: Name}}
+      | {strip: {headers: [Name], json: [path], reply_end: text}}
+            as if the sender had left these parts out: what is recorded lacks them, too
       | {answer: message | [messages], pass: true}     to a publish with a reply subject
       | {inject: message, place: before | after}       to the client (after, unless said)
       | {inject: message, blind: true}                 and the request that was answered is over:

@@ -29,6 +29,7 @@ from jetproof.wire.rules.model import (
     Rename,
     Reply,
     Resume,
+    Strip,
 )
 
 ABOUT_MESSAGES: Final = frozenset(
@@ -46,7 +47,7 @@ _SIMPLE: Final[Mapping[str, Action]] = {
     "pause": Pause(),
     "resume": Resume(),
 }
-_KINDS: Final = ("delay", "cut", "refuse", "pause", "change", "answer", "inject")
+_KINDS: Final = ("delay", "cut", "refuse", "pause", "change", "strip", "answer", "inject")
 _BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
     "answer": ("pass",),
     "inject": ("place", "blind"),
@@ -77,6 +78,8 @@ class ActionReader(Reader):
                 return Pause(self.duration(given["pause"], inner))
             case "change":
                 return self.change(given["change"], inner)
+            case "strip":
+                return self.strip(given["strip"], inner)
             case "answer":
                 return self.answer(given["answer"], self.flag(given, "pass", path), inner)
             case _:
@@ -146,6 +149,25 @@ class ActionReader(Reader):
             json=self.edits(given, "json", path),
             payload=put("payload"),
         )
+
+    def strip(self, raw: object, path: Path) -> Strip:
+        given = self.mapping(raw, path, ("headers", "json", "reply_end"))
+        if raw == {}:
+            self.wrong(path, "nothing to strip: write headers, json or reply_end")
+        paths = self.names(given.get("json", []), (*path, "json"))
+        for place, one in enumerate(paths):
+            self.path(one, (*path, "json", place))
+        end = given.get("reply_end")
+        if end is not None and (not isinstance(end, str) or not end):
+            self.wrong((*path, "reply_end"), f"the end of a subject, such as .x, not {end!r}")
+        headers = self.names(given.get("headers", []), (*path, "headers"))
+        return Strip(headers, paths, end if isinstance(end, str) else None)
+
+    def names(self, raw: object, path: Path) -> tuple[str, ...]:
+        if not isinstance(raw, list) or not all(isinstance(one, str) and one for one in raw):
+            self.wrong(path, f"a list of names is needed, not {raw!r}")
+            return ()
+        return tuple(raw)
 
     def edits(self, given: Mapping[str, Any], key: str, path: Path) -> tuple[tuple[str, Edit], ...]:
         found: list[tuple[str, Edit]] = []

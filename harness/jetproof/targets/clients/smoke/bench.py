@@ -6,13 +6,13 @@ import asyncio
 import base64
 import contextlib
 import json
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any, Literal
 
+from jetproof import clock
 from jetproof.errors import JetproofError
 from jetproof.model.versions import Version
 from jetproof.targets.clients.process import Adapter, Answer, Event
@@ -172,9 +172,9 @@ class Bench:
 
     async def heard(self, enough: Callable[[list[Event]], bool], seconds: float = 10.0) -> bool:
         """Waits until what was heard is enough; whether it is."""
-        deadline = time.monotonic() + seconds * self.factor
+        deadline = clock.now() + seconds * self.factor
         while not enough(self.events):
-            left = deadline - time.monotonic()
+            left = deadline - clock.now()
             if left <= 0 or self.adapter.fault is not None:
                 return False
             self._news.clear()

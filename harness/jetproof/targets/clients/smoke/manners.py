@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
+from jetproof import clock
 from jetproof.targets.clients.protocol import PROTOCOL, operations, parameters
 from jetproof.targets.clients.smoke.bench import Bench, error_text
 
@@ -174,7 +174,7 @@ async def _two_at_once(bench: Bench) -> None:
     await bench.stage.consumer(stream, "wait")
     await bench.call("consumer.get", **{"as": "s-wait"}, stream=stream, consumer="wait")
     limits = {"max_messages": 1} if waits == "fetch" else {}
-    began = time.monotonic()
+    began = clock.now()
     slow = asyncio.create_task(
         bench.call(waits, of="s-wait", expires_ms=int(1000 * _WAIT_SECONDS), **limits)
     )

@@ -1,0 +1,98 @@
+"""What a cell is: one case on one target. Its name is made here, and read here, and nowhere else.
+
+    adr-50/atomic/commit::gap-fails-the-batch @2.14.6 single
+    adr-50/client/atomic::one-commit @2.15.1 single container go:nats.go@1.55.0 adr-50@10
+
+Edition and round are no part of it: they say what counts, and when it was played.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+REFERENCE: Final = "reference"
+"""The layer, and the client, that show what a text demands. Neither is anybody's conformance."""
+EMBEDDED: Final = "embedded"
+"""The provider that a name leaves out."""
+
+_REVISION = re.compile(r"[a-z0-9-]+@[0-9]+")
+_PROVIDER = re.compile(r"[a-z]+")
+_TWIN: Final = "+"
+_PEER: Final = "to:"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientName:
+    """A client library in one version: `go:nats.go@1.55.0`. The version may be unknown."""
+
+    library: str
+    version: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.library}@{self.version}" if self.version else self.library
+
+    @property
+    def is_reference(self) -> bool:
+        return self.library == REFERENCE
+
+
+def client_name(text: str) -> ClientName:
+    library, at, version = text.rpartition("@")
+    return ClientName(library, version) if at and library else ClientName(text)
+
+
+@dataclass(frozen=True, slots=True)
+class CellId:
+    """Everything that tells a cell from another one.
+
+    `revision` (`adr-50@10`) is given where it is not the one that the case is about. `build` and
+    `attempt` tell plays of one name apart, and are not in it."""
+
+    case: str
+    server: str
+    topology: str
+    provider: str = EMBEDDED
+    client: ClientName | None = None
+    revision: str = ""
+    twin: str = ""
+    peer: ClientName | None = None
+    build: str = ""
+    attempt: int = 1
+
+    def __str__(self) -> str:
+        """The cell's name everywhere: console, JUnit, files, URL."""
+        case = f"{self.case}{_TWIN}{self.twin}" if self.twin else self.case
+        provider = "" if self.provider == EMBEDDED else self.provider
+        peer = f"{_PEER}{self.peer}" if self.peer else ""
+        client = str(self.client) if self.client else ""
+        axes = (f"@{self.server}", self.topology, provider, client, peer, self.revision)
+        return " ".join((case, *filter(None, axes)))
+
+
+def cell_id(name: str) -> CellId:
+    """Reads a cell's name, or the id of a case: then server and topology are empty."""
+    case, _, place = name.strip().partition(" @")
+    suite, colons, own = case.strip().partition("::")
+    own, _, twin = own.partition(_TWIN)
+    server, _, axes = place.partition(" ")
+    topology, *rest = axes.split(" ")
+    revision = rest.pop() if rest and _is_revision(rest[-1]) else ""
+    provider = rest.pop(0) if rest and _PROVIDER.fullmatch(rest[0]) else EMBEDDED
+    # A client may be a path, with blanks in it.
+    client, _, peer = " ".join(rest).partition(_PEER)
+    return CellId(
+        f"{suite}{colons}{own}",
+        server,
+        topology,
+        provider,
+        client_name(client.strip()) if client.strip() else None,
+        revision,
+        twin,
+        client_name(peer) if peer else None,
+    )
+
+
+def _is_revision(word: str) -> bool:
+    return bool(_REVISION.fullmatch(word)) and not word.startswith(f"{REFERENCE}@")
