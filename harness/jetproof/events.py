@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jetproof.model.clause import Clause
-from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
+from jetproof.model.verdict import Cell, Check, FrameRecord, SchemaResult, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,13 @@ class CaseFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class SchemaJudged:
+    """When all cases have ended: what all messages of one kind say about a target."""
+
+    result: SchemaResult
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something a person should know: a lane that is not covered, a server kept alive."""
 
@@ -108,6 +115,6 @@ class RunFinished:
 
 Event = (
     RunStarted | TargetStarted | TargetFailed | TargetStopped | ServerCode | CaseStarted
-    | CaseHeld | CaseFinished | Notice | RunFinished
+    | CaseHeld | CaseFinished | SchemaJudged | Notice | RunFinished
 )  # fmt: skip
 Emit = Callable[[Event], None]

@@ -20,7 +20,7 @@ from jetproof.errors import JetproofError
 from jetproof.load.library import load_library
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import why_not
-from jetproof.results.rows import SCHEMA, Row, cell_row
+from jetproof.results.rows import SCHEMA, Row, cell_row, plain
 from jetproof.sinks.paint import Paint, paint_for
 from jetproof.sinks.text import fit, pad, visible
 from jetproof.targets.checkout import look_at
@@ -260,7 +260,7 @@ def _document(
     run = search.player.options.run
 
     def row(cell: Cell) -> Row:
-        return cell_row(run, cell)
+        return plain(cell_row(run, cell))
 
     return {
         "schema": SCHEMA,

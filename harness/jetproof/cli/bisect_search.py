@@ -24,7 +24,7 @@ from jetproof.events import CaseFinished, Event, Notice
 from jetproof.load.library import Library, load_library
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import PlanTarget, Selected, Selection, make_plan, named_exactly, why_not
-from jetproof.results.rows import SCHEMA, Row, cell_row
+from jetproof.results.rows import SCHEMA, Row, cell_row, plain
 from jetproof.sinks import without_passwords
 from jetproof.sinks.paint import Paint, paint_for
 from jetproof.sinks.text import fit, pad, visible
@@ -294,7 +294,7 @@ def _known_so_far(search: Search) -> str:
 
 def _document(search: Search, where: Field, found: int | None, answered: bool, code: int) -> Row:
     def row(number: int) -> Row:
-        return cell_row(search.player.options.run, search.cells[number])
+        return plain(cell_row(search.player.options.run, search.cells[number]))
 
     return {
         "schema": SCHEMA,

@@ -21,7 +21,7 @@ from jetproof.events import CaseFinished, Event, Notice, RunStarted
 from jetproof.load.editions import difference, find_edition, standing_of
 from jetproof.load.library import Library, load_library
 from jetproof.model.edition import Edition
-from jetproof.model.verdict import Cell, exit_code
+from jetproof.model.verdict import Cell, Result, SchemaResult, exit_code
 from jetproof.plan import (
     PlanClient,
     Selected,
@@ -74,14 +74,14 @@ async def execute(args: argparse.Namespace) -> int:
         front=Front(
             resume="",
             reasons=_REASONS if len(libraries) == 1 else 2,
-            besides=lambda: _told(library, libraries, [one.cell for one in record.outcomes]),
+            besides=lambda: _told(library, libraries, record.results),
         ),
     )
     document, record = Document(), Record(keep_frames=0)
     plans = {one.plan.name: one.plan for one in libraries}
 
-    def counts(cell: Cell) -> bool:
-        return _counts(library, plans, cell)
+    def counts(result: Result) -> bool:
+        return _counts(library, plans, result)
 
     held = sum(
         is_claimed(library, item.client, item.case.spec, item.revision)
@@ -166,7 +166,7 @@ class Claimed:
 
     Those cells are in the result files, and are summed up in a line at the end."""
 
-    def __init__(self, counts: Callable[[Cell], bool], planned: int, sink: Sink) -> None:
+    def __init__(self, counts: Callable[[Result], bool], planned: int, sink: Sink) -> None:
         self._counts = counts
         self._planned = planned
         self._sink = sink
@@ -182,29 +182,32 @@ class Claimed:
 
 
 def _exit_code(
-    record: Record, counts: Callable[[Cell], bool], failed: bool, interrupts: Interrupts
+    record: Record, counts: Callable[[Result], bool], failed: bool, interrupts: Interrupts
 ) -> int:
     """By the revisions that each library claims; what it does not claim is shown, and no more."""
     if interrupts.exit_code is not None:
         return interrupts.exit_code
     if failed:
         return 2
-    return exit_code(cell for cell in record.cells if counts(cell))
+    return exit_code(one for one in record.results if counts(one))
 
 
-def _counts(library: Library, plans: Mapping[str, PlanClient], cell: Cell) -> bool:
+def _counts(library: Library, plans: Mapping[str, PlanClient], result: Result) -> bool:
     """The witness never counts, unless it was asked for itself."""
-    plan = plans.get(cell.client or "")
+    if isinstance(result, SchemaResult):
+        return True
+    plan = plans.get(result.client or "")
     if plan is None:
-        return cell.client is None
-    return is_claimed(library, plan, cell.spec, cell.spec_revision)
+        return result.client is None
+    return is_claimed(library, plan, result.spec, result.spec_revision)
 
 
-def _told(library: Library, libraries: Sequence[Judged], cells: Sequence[Cell]) -> Iterator[str]:
+def _told(library: Library, libraries: Sequence[Judged], results: Sequence[Result]) -> Iterator[str]:
     """What a person wants to know besides: expired entries, and what newer texts would say."""
     for one in libraries:
         for entry in one.ledger.expired(today()):
             yield f"{one.plan.name}: {entry.deviation.id} expired on {entry.expires}"
+        cells = (cell for cell in results if isinstance(cell, Cell))
         own = [cell for cell in cells if cell.client == one.plan.name]
         beside = [
             cell for cell in own if not is_claimed(library, one.plan, cell.spec, cell.spec_revision)

@@ -19,7 +19,7 @@ from jetproof.cli.running import (
     Request,
     code_of,
     ended,
-    keep_broken,
+    earlier_schemas,
     open_fan,
     played,
     resumed,
@@ -39,7 +39,7 @@ from jetproof.results import Run
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
 from jetproof.sinks.matrix_console import MatrixConsole
-from jetproof.sinks.record import SCHEMA_SUITE, Record
+from jetproof.sinks.record import Record
 from jetproof.sinks.releases import Board, Expected
 from jetproof.targets.go_tool import Notify
 from jetproof.targets.go_versions import singles
@@ -92,12 +92,13 @@ async def execute(args: argparse.Namespace) -> int:
     cases = [item.case for item in selected.items]
     files = open_report_files(args, folder, cases, lambda: code_of(fan, record, interrupts))
     fan = open_fan(folder, earlier, (console, document, record, *files))
-    emit = with_replay(library, selected, keep_broken(earlier, fan))
+    emit = with_replay(library, selected, fan)
     options = RunOptions(
         run=run_id,
         time_factor=time_factor(),
         command=tuple(args.command_line),
         attempts=earlier.attempts if earlier else {},
+        schemas=earlier_schemas(earlier),
         editions=(edition,) if edition else (),
         laws=request.laws or DEFAULT_LAWS,
     )
@@ -151,9 +152,7 @@ def expected(plans: Sequence[Plan], earlier: Run | None) -> dict[str, Expected]:
             names |= {
                 cell.name
                 for cell in earlier.latest
-                if cell.target == name
-                and cell.suite != SCHEMA_SUITE
-                and cell.name in earlier.completed
+                if cell.target == name and cell.name in earlier.completed
             }
         found[name] = Expected(len(names), sum(len(group.items) for group in plan.groups))
     return found

@@ -184,7 +184,7 @@ class Bench:
         options = replace(self._options, run=fresh_run_id(), front=front, knobs=knobs or {})
         await run(plan, self._library, record.handle, options, self._stop)
         wanted = {item.case.id for item in items}
-        cells = [outcome.cell for outcome in record.outcomes]
+        cells = (one for one in record.results if isinstance(one, Cell))
         return {cell.case: cell for cell in cells if cell.case in wanted}
 
 

@@ -190,9 +190,9 @@ async def _cells(
         )
         await run(plan, library, record.handle, options, interrupts.stop)
     found: dict[str, dict[str, Cell]] = defaultdict(dict)
-    for outcome in record.outcomes:
-        if outcome.cell.client is not None:
-            found[outcome.cell.client][outcome.cell.case] = outcome.cell
+    for cell in record.results:
+        if isinstance(cell, Cell) and cell.client is not None:
+            found[cell.client][cell.case] = cell
     return found
 
 

@@ -17,19 +17,19 @@ from jetproof.cli.report_files import open_report_files
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Emit, Event, Notice, RunStarted
+from jetproof.events import CaseFinished, Emit, Event, Notice, RunStarted, SchemaJudged
 from jetproof.load.editions import difference, find_edition, standing_of
 from jetproof.load.library import Library, load_library
 from jetproof.model.edition import Edition
 from jetproof.model.law_modes import DEFAULT_LAWS, LAW_MODES
-from jetproof.model.verdict import Cell, Check, FrameRecord, exit_code
+from jetproof.model.verdict import Cell, Check, FrameRecord, SchemaResult, exit_code
 from jetproof.plan import PlanTarget, Selected, Selection, make_plan, scored_by
 from jetproof.results import Key, Run, read_run
 from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.console import Console
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
-from jetproof.sinks.record import EXPLAINED, SCHEMA_SUITE, Record
+from jetproof.sinks.record import EXPLAINED, Record
 from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
 
@@ -110,13 +110,14 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
     cases = [item.case for item in selected.items]
     files = open_report_files(args, folder, cases, lambda: code_of(fan, record, interrupts))
     fan = open_fan(folder, earlier, (*sinks, *files))
-    emit = with_replay(library, selected, keep_broken(earlier, fan))
+    emit = with_replay(library, selected, fan)
     options = RunOptions(
         run=run_id,
         time_factor=time_factor(),
         fail_fast=args.fail_fast,
         command=tuple(args.command_line),
         attempts=earlier.attempts if earlier else {},
+        schemas=earlier_schemas(earlier),
         laws=request.laws or DEFAULT_LAWS,
         editions=(edition,) if edition else (),
     )
@@ -181,7 +182,7 @@ def code_of(fan: FanOut, record: Record, interrupts: Interrupts) -> int:
     """The exit code of a run, by what is known of it now."""
     if interrupts.exit_code is not None:
         return interrupts.exit_code
-    return 2 if fan.failures else exit_code(record.cells)
+    return 2 if fan.failures else exit_code(record.results)
 
 
 class Resumed:
@@ -196,10 +197,11 @@ class Resumed:
             self._tell(event)
             return
         old = [cell for cell in self._earlier.latest if cell.name in self._earlier.completed]
-        planned = sum(cell.suite != SCHEMA_SUITE for cell in old)
-        self._tell(replace(event, cells=event.cells + planned))
+        self._tell(replace(event, cells=event.cells + len(old)))
         for finished in _finished(self._earlier, old):
             self._tell(finished)
+        for result in self._earlier.latest_schemas:
+            self._tell(SchemaJudged(result))
 
     def close(self) -> None:
         """Close every sink, also after one that fails."""
@@ -232,22 +234,9 @@ def with_replay(library: Library, selected: Selected, emit: Emit) -> Emit:
     return told if elsewhere else emit
 
 
-def keep_broken(earlier: Run | None, emit: Emit) -> Emit:
-    """A schema's cell sums up all frames of a run: what an earlier part saw broken stays so."""
-    broken = {
-        cell.name: cell
-        for cell in (earlier.latest if earlier else ())
-        if cell.suite == SCHEMA_SUITE and cell.fails
-    }
-
-    def kept(event: Event) -> None:
-        if isinstance(event, CaseFinished) and (before := broken.get(event.cell.name)):
-            reason = f"before the run was resumed: {before.reason}"
-            cell = replace(event.cell, verdict=before.verdict, reason=reason, scored=True)
-            event = replace(event, cell=cell)
-        emit(event)
-
-    return kept if broken else emit
+def earlier_schemas(earlier: Run | None) -> dict[str, SchemaResult]:
+    """By name: what the earlier part of a resumed run says about messages."""
+    return {one.name: one for one in earlier.latest_schemas} if earlier else {}
 
 
 def _finished(run: Run, cells: Sequence[Cell]) -> list[CaseFinished]:

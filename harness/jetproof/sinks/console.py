@@ -19,10 +19,11 @@ from jetproof.events import (
     Notice,
     RunFinished,
     RunStarted,
+    SchemaJudged,
     TargetFailed,
     TargetStarted,
 )
-from jetproof.model.verdict import Verdict
+from jetproof.model.verdict import Result, Verdict
 from jetproof.sinks.evidence import duration, headline
 from jetproof.sinks.paint import ORDER, Paint, is_terminal, paint_for
 from jetproof.sinks.record import Outcome, Record
@@ -84,6 +85,8 @@ class Console:
                 self._running.pop((event.case, event.target), None)
             case CaseFinished():
                 self._finish(event)
+            case SchemaJudged(result=result):
+                self._print_result(result)
             case Notice():
                 self.say(event.text)
             case RunFinished():
@@ -124,9 +127,12 @@ class Console:
 
     def _finish(self, event: CaseFinished) -> None:
         self._running.pop((event.cell.case, event.cell.target), None)
-        wanted = Outcome(event.cell).is_explained(all_cells=self._verbose)
+        self._print_result(event.cell)
+
+    def _print_result(self, result: Result) -> None:
+        wanted = Outcome(result).is_explained(all_cells=self._verbose)
         if wanted or self._verbose:
-            self._print([headline(Outcome(event.cell), self.paint, reason=wanted)])
+            self._print([headline(Outcome(result), self.paint, reason=wanted)])
 
     def _target(self, event: TargetStarted) -> Iterable[str]:
         words = f"{event.version} {event.provider} {event.topology} ({event.configuration})"

@@ -10,7 +10,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from jetproof.model.verdict import Cell, Verdict
+from jetproof.model.verdict import Result, Verdict
 from jetproof.results.digest import Digest, Group, releases, span
 from jetproof.sinks.paint import Paint
 from jetproof.sinks.text import fit, pad, visible
@@ -85,14 +85,14 @@ def _notable(each: Sequence[Digest]) -> Sequence[Digest]:
 
 
 def _cells(
-    cells: Sequence[Cell], played: Sequence[str], paint: Paint, verbose: bool
+    cells: Sequence[Result], played: Sequence[str], paint: Paint, verbose: bool
 ) -> Iterator[str]:
     """One line per case and reason; many cells with one reason are one line."""
-    alike: dict[tuple[str, ...], list[Cell]] = {}
+    alike: dict[tuple[str, ...], list[Result]] = {}
     for cell in cells:
-        place = cell.case, cell.topology, cell.client or "", cell.provider
+        place = cell.about, cell.topology, cell.client or "", cell.provider
         alike.setdefault((cell.verdict.value, cell.reason, *place), []).append(cell)
-    causes: dict[tuple[str, ...], list[list[Cell]]] = {}
+    causes: dict[tuple[str, ...], list[list[Result]]] = {}
     for key, members in alike.items():
         causes.setdefault(key[:2], []).append(members)
     rows = [
@@ -105,10 +105,10 @@ def _cells(
         cell = members[0]
         label = pad(cell.verdict.value, _SEVERITY_WIDTH)
         where = span(releases(one.server for one in members), played)
-        if len({one.case for one in members}) > 1:
+        if len({one.about for one in members}) > 1:
             name = f"{len(members)} cells"
         else:
-            name = visible(cell.name if len(members) == 1 else cell.case)
+            name = visible(cell.name if len(members) == 1 else cell.about)
         many = f" ({where})" if where and len(members) > 1 else ""
         text = f"{name}{many}: {visible(cell.reason, 400)}"
         room = paint.width - 5 - _SEVERITY_WIDTH

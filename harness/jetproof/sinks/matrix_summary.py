@@ -42,10 +42,10 @@ def matrix_summary(
     yield from release_table(board, paint)
     yield ""
     if outcomes:
-        whole, each = digest(record.cells, "all releases"), digests(record.cells)
+        whole, each = digest(record.results, "all releases"), digests(record.results)
         yield from first_screen(whole, each, paint, verbose=verbose)
         most = None if verbose else NAMED_MOST
-        yield from not_scored_lines(record.cells, paint, most)
+        yield from not_scored_lines(record.results, paint, most)
         yield from _positions(outcomes, paint, results)
     yield from _last_lines(record, board, paint, results, stopped)
 
@@ -110,7 +110,7 @@ def _by_case(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
     groups: dict[tuple[str, ...], list[Outcome]] = defaultdict(list)
     for row in outcomes:
         cell = row.cell
-        groups[cell.case, cell.topology, cell.verdict.value, cell.reason].append(row)
+        groups[cell.about, cell.topology, cell.verdict.value, cell.reason].append(row)
     return sorted(groups.values(), key=lambda members: _RANK[members[0].cell.verdict])
 
 
@@ -140,7 +140,7 @@ def _positions(outcomes: Sequence[Outcome], paint: Paint, results: str) -> Itera
     said: dict[tuple[str, str], set[str]] = defaultdict(set)
     for row in outcomes:
         if row.cell.verdict is Verdict.POSITION and row.cell.scored:
-            said[row.cell.case, row.cell.topology].add(str(sorted(row.cell.position.items())))
+            said[row.cell.about, row.cell.topology].add(str(sorted(row.cell.observed.items())))
     if said:
         moved = sum(len(positions) > 1 for positions in said.values())
         command = f": jetproof positions {visible(results)}" if results else ""
@@ -174,4 +174,4 @@ def _conclusion(record: Record, board: Board, interrupted: bool) -> tuple[str, V
             f"interrupted after {record.played} of {record.planned} cells, "
             f"{board.done} of {len(board.releases)} releases"
         ), Verdict.ERROR
-    return conclusion(digest(record.cells))
+    return conclusion(digest(record.results))

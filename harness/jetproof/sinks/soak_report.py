@@ -22,7 +22,6 @@ from jetproof.results.rows import Row, value_text
 from jetproof.sinks.evidence import duration, mismatch_table
 from jetproof.sinks.live import Screen
 from jetproof.sinks.paint import ORDER, Paint
-from jetproof.sinks.record import SCHEMA_SUITE
 from jetproof.sinks.text import fit, pad, visible, visible_payload
 
 DETAILED = 10
@@ -89,7 +88,7 @@ class SoakConsole:
         if isinstance(event, RunStarted):
             self._round, self._played = self._round + 1, 0
             self._began = time.monotonic()
-        elif isinstance(event, CaseFinished) and event.cell.suite != SCHEMA_SUITE:
+        elif isinstance(event, CaseFinished):
             self._played += 1
 
     def tick(self) -> None:
@@ -296,7 +295,7 @@ def end_lines(
         yield f"{paint.style('note', 'yellow')} {visible(str(failure), 2000)}"
     yield paint.dim(f"results: {visible(about.results)}")
     flips = len(soak.flips)
-    schemas = sum(flip.suite == SCHEMA_SUITE for flip in soak.flips)
+    schemas = sum(flip.of_schema for flip in soak.flips)
     style = "alarm" if flips or soak.undecided else "green"
     told = f"{_plural(flips, 'flip')} in {_plural(len(soak.rounds), 'round')} "
     told += f"of {_plural(about.cells, 'cell')}"
@@ -352,7 +351,7 @@ def flip_row(detail: Detail) -> Row:
     replay = next((side.cell.replay for side in detail.sides if side.cell is not None), "")
     return {
         "cell": flip.cell,
-        "suite": flip.suite,
+        "suite": flip.heading,
         "target": flip.target,
         "replay": replay,
         "seen": [outcome and outcome.verdict.value for outcome in flip.seen],

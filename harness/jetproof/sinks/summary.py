@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from jetproof.model.verdict import Cell, Verdict
+from jetproof.model.verdict import Result, Verdict
 from jetproof.results.digest import Digest, digest, digests, not_scored_line, would_be_red
 from jetproof.sinks.evidence import duration, explain, headline
 from jetproof.sinks.first_screen import ROWS, first_screen
@@ -62,7 +62,7 @@ def summary(
     beneath = list(_beneath(outcomes, paint, None if verbose else front.reasons, results))
     last = list(_last_lines(record, paint, results, stopped, front, verbose))
     if outcomes:
-        whole, each = digest(record.cells), digests(record.cells)
+        whole, each = digest(record.results), digests(record.results)
         rows = ROWS - len(beneath) - len(last)
         yield from first_screen(whole, each, paint, verbose=verbose, rows=rows)
     yield from beneath
@@ -76,7 +76,7 @@ def verdict_table(outcomes: Sequence[Outcome], paint: Paint) -> Iterator[str]:
     counts: dict[str, Counter[Verdict]] = defaultdict(Counter)
     for outcome in outcomes:
         where = f" @{visible(outcome.cell.target)}" if len(targets) > 1 else ""
-        counts[visible(outcome.cell.suite) + where][outcome.cell.verdict] += 1
+        counts[visible(outcome.cell.heading) + where][outcome.cell.verdict] += 1
     total: Counter[Verdict] = Counter()
     for row in counts.values():
         total.update(row)
@@ -124,7 +124,7 @@ def _positions(outcomes: Iterable[Outcome], paint: Paint) -> Iterator[str]:
     yield paint.bold(f"positions ({len(cells)})")
     for cell in cells:
         yield f"  {paint.symbol(Verdict.POSITION)} {visible(cell.name)}"
-        said = [f"{visible(key)}: {visible(text, 200)}" for key, text in cell.position.items()]
+        said = [f"{visible(key)}: {visible(text, 200)}" for key, text in cell.observed.items()]
         if said:
             yield f"      {paint.dim(fit('; '.join(said), paint.width - 6))}"
 
@@ -154,7 +154,7 @@ def _beneath(
         yield paint.dim(more)
 
 
-def not_scored_lines(cells: Sequence[Cell], paint: Paint, most: int | None) -> Iterator[str]:
+def not_scored_lines(cells: Sequence[Result], paint: Paint, most: int | None) -> Iterator[str]:
     """What an edition does not score: a count by verdict, and the cells that a later one may make red."""
     apart = [cell for cell in cells if not cell.scored]
     if not apart:
@@ -196,7 +196,7 @@ def _last_lines(
 def _conclusion(record: Record, interrupted: bool) -> tuple[str, Verdict]:
     if interrupted:
         return f"interrupted after {record.played} of {record.planned} cells", Verdict.ERROR
-    return conclusion(digest(record.cells))
+    return conclusion(digest(record.results))
 
 
 def conclusion(whole: Digest) -> tuple[str, Verdict]:
