@@ -11,7 +11,16 @@ from jetproof.results.digest import digest, digests, headline, span
 from jetproof.results.rows import cell_of, cell_row
 
 PASS = Cell(
-    "s/a::one", "s/a", "s", 1, "2.15.1", "embedded", "single", "default", Verdict.PASS, ("S-1",)
+    case="s/a::one",
+    suite="s/a",
+    spec="s",
+    spec_revision=1,
+    server="2.15.1",
+    provider="embedded",
+    topology="single",
+    configuration="default",
+    verdict=Verdict.PASS,
+    clauses=("S-1",),
 )
 RELEASES = ("2.9.9", "2.10.0", "2.11.0", "2.12.0")
 

@@ -202,7 +202,9 @@ def _counts(library: Library, plans: Mapping[str, PlanClient], result: Result) -
     return is_claimed(library, plan, result.spec, result.spec_revision)
 
 
-def _told(library: Library, libraries: Sequence[Judged], results: Sequence[Result]) -> Iterator[str]:
+def _told(
+    library: Library, libraries: Sequence[Judged], results: Sequence[Result]
+) -> Iterator[str]:
     """What a person wants to know besides: expired entries, and what newer texts would say."""
     for one in libraries:
         for entry in one.ledger.expired(today()):

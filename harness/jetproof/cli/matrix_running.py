@@ -18,8 +18,8 @@ from jetproof.cli.report_files import open_report_files
 from jetproof.cli.running import (
     Request,
     code_of,
-    ended,
     earlier_schemas,
+    ended,
     open_fan,
     played,
     resumed,

@@ -129,7 +129,9 @@ def latest_cells(runs: Iterable[Run]) -> list[Cell]:
 
 def latest_schemas(runs: Iterable[Run]) -> list[SchemaResult]:
     """Of every schema and target the newest result over all runs."""
-    return list({(one.name, one.target): one for run in by_age(runs) for one in run.schemas}.values())
+    return list(
+        {(one.name, one.target): one for run in by_age(runs) for one in run.schemas}.values()
+    )
 
 
 def by_age(runs: Iterable[Run]) -> list[Run]:

@@ -27,6 +27,7 @@ from jetproof.model.verdict import (
     Check,
     Fault,
     FrameRecord,
+    Result,
     SchemaResult,
     Verdict,
     Violation,
@@ -50,7 +51,9 @@ CellName = Annotated[
 ]
 Target = Annotated[
     str,
-    Meta(description="The target as it was asked for: 2.15.1, container:2.14.6, path:./nats-server."),
+    Meta(
+        description="The target as it was asked for: 2.15.1, container:2.14.6, path:./nats-server."
+    ),
 ]
 Attempt = Annotated[
     Number, Meta(description="1 for the first play; a retry is a further row, never an overwrite.")
@@ -64,9 +67,7 @@ OfCell = Annotated[
 ]
 Index = Annotated[Number, Meta(description="Position in the cell's list.")]
 Server = Annotated[str, Meta(description="The release that was played against.")]
-Reason = Annotated[
-    str, Meta(description="Why the verdict is what it is; empty for a plain pass.")
-]
+Reason = Annotated[str, Meta(description="Why the verdict is what it is; empty for a plain pass.")]
 DeviationId = Annotated[str | None, Meta(description="The ledger's entry that says so.")]
 LedgerKind = Annotated[
     Kind | None, Meta(description="Why the target differs from the text, by the ledger entry.")
@@ -74,9 +75,7 @@ LedgerKind = Annotated[
 LedgerSeverity = Annotated[
     Severity | None, Meta(description="What that means for a user, by the ledger entry.")
 ]
-Upstream = Annotated[
-    str | None, Meta(description="Where the server or library project tracks it.")
-]
+Upstream = Annotated[str | None, Meta(description="Where the server or library project tracks it.")]
 NeverRight = Annotated[
     bool,
     Meta(
@@ -114,9 +113,7 @@ class CellRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     attempt: Attempt
     verdict: Verdict
     ms: Annotated[Milliseconds, Meta(description="How long the case took.")]
-    started_at: Annotated[
-        str, Meta(description="UTC, ISO 8601; empty if the case was not played.")
-    ]
+    started_at: Annotated[str, Meta(description="UTC, ISO 8601; empty if the case was not played.")]
     clauses: Annotated[tuple[str, ...], Meta(description="The clauses that the case tests.")]
     reason: Reason
     position: Annotated[
@@ -134,9 +131,7 @@ class CellRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     never_right: NeverRight = False
     case_hash: Annotated[
         str,
-        Meta(
-            description="Hash of what the case does and expects: equal hashes are the same case."
-        ),
+        Meta(description="Hash of what the case does and expects: equal hashes are the same case."),
     ]
     edition: EditionName = None
     scored: Annotated[
@@ -173,9 +168,7 @@ class CheckRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ]
     fault: Annotated[
         Fault | None,
-        Meta(
-            description="What a failed check proves if it is seen once; null where it holds."
-        ),
+        Meta(description="What a failed check proves if it is seen once; null where it holds."),
     ] = None
     clause: Annotated[
         str | None,
@@ -225,9 +218,7 @@ class FrameRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     size: Annotated[Count, Meta(description="Bytes of the payload on the wire.")]
     note: str
     step: Annotated[str, Meta(description="The step in which it came.")]
-    truncated: Annotated[
-        bool, Meta(description="Whether the payload below is only its beginning.")
-    ]
+    truncated: Annotated[bool, Meta(description="Whether the payload below is only its beginning.")]
     payload: Annotated[str, Meta(description="If it is UTF-8.")] | UnsetType = UNSET
     payload_b64: Annotated[str, Meta(description="If it is not.")] | UnsetType = UNSET
 
@@ -436,8 +427,7 @@ def schema_row(run: str, result: SchemaResult) -> SchemaRow:
         broken=result.broken,
         unknown_fields=tuple(map(_text, result.unknown_fields)),
         violations=tuple(
-            ViolationRow(_text(one.path), _text(one.message), one.case)
-            for one in result.violations
+            ViolationRow(_text(one.path), _text(one.message), one.case) for one in result.violations
         ),
         first_broken=None
         if broken is None
@@ -472,22 +462,20 @@ def schema_of(row: SchemaRow) -> SchemaResult:
         violations=tuple(Violation(one.path, one.message, one.case) for one in row.violations),
         first_broken=None
         if broken is None
-        else BrokenMessage(
-            broken.case, broken.subject, _bytes(broken.payload, broken.payload_b64)
-        ),
+        else BrokenMessage(broken.case, broken.subject, _bytes(broken.payload, broken.payload_b64)),
     )
 
 
 # -- checks, frames, clauses ---------------------------------------------------------------------
 
 
-def check_row(run: str, cell: Cell, index: int, check: Check) -> CheckRow:
+def check_row(run: str, of: Result, index: int, check: Check) -> CheckRow:
     return CheckRow(
         run=run,
-        cell=cell.name,
-        spec_revision=cell.spec_revision,
-        target=cell.target,
-        attempt=cell.attempt,
+        cell=of.name,
+        spec_revision=of.spec_revision if isinstance(of, Cell) else 0,
+        target=of.target,
+        attempt=of.attempt,
         index=index,
         step=check.step,
         iteration=check.iteration,
