@@ -169,28 +169,38 @@ def read_rows(folder: Path, kind: type[Journal]) -> Iterator[Journal]:
     decoder = msgspec.json.Decoder(kind)
     for number, line in _lines(path):
         try:
-            yield decoder.decode(line)
+            try:
+                row = decoder.decode(line)
+            except msgspec.ValidationError:
+                raise
+            except msgspec.DecodeError:
+                row = msgspec.convert(_object(path, number, line), kind)
         except msgspec.ValidationError as error:
+            _object(path, number, line)
             raise JetproofError(
                 f"{path}:{number}: not a row of {path.stem}: {error}",
                 phase="load",
                 hint="the file was changed after the run, or another version wrote it",
             ) from error
-        except msgspec.DecodeError as error:
-            raise _broken(path, number) from error
+        yield row
 
 
 def read_journal(folder: Path, name: str) -> Iterator[dict[str, object]]:
     """The rows of one journal as they are; a last line without its line break is left out."""
     path = folder / f"{name}.jsonl"
     for number, line in _lines(path):
-        try:
-            row = msgspec.json.decode(line)
-        except msgspec.DecodeError as error:
-            raise _broken(path, number) from error
-        if not isinstance(row, dict):
-            raise _broken(path, number)
-        yield row
+        yield _object(path, number, line)
+
+
+def _object(path: Path, number: int, line: bytes) -> dict[str, object]:
+    """A line as it is. Python's own reader also takes text that is not UTF-8, as servers send it."""
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise _broken(path, number) from error
+    if not isinstance(row, dict):
+        raise _broken(path, number)
+    return row
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

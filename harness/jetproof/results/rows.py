@@ -351,7 +351,10 @@ def plain(row: msgspec.Struct) -> Row:
 
 def encode(row: object) -> bytes:
     """One line of a journal. Pure ASCII, so that no reader can split it at an odd line break."""
-    line = _ENCODER.encode(row)
+    try:
+        line = _ENCODER.encode(row)
+    except UnicodeEncodeError:  # names that a hostile server gave, of bytes that are not UTF-8
+        line = json.dumps(msgspec.to_builtins(row), separators=(",", ":")).encode("ascii")
     if not line.isascii():
         line = _BEYOND_ASCII.sub(_escaped, line)
     return line + b"\n"
