@@ -103,7 +103,7 @@ def test_a_ledger_of_a_later_edition_asks_for_an_upgrade(
     ledger.write_text(f"client: {own}\nedition: 2027.10\nentries:\n{entry}")
     done = jetproof("gate", "--client", own, "--ledger", ledger, "--out", "x")
     assert done.code == 2
-    assert f"{ledger}:2: this Command does not know the edition 2027.10" in done.err
+    assert f"{ledger}:2: this Jetproof does not know the edition 2027.10" in done.err
     assert "upgrade: pip install --upgrade jetproof" in done.err
     assert "no case" not in done.err
     ledger.write_text(f"client: {own}\nedition: [1]\nentries: []\n")
