@@ -14,7 +14,7 @@ from jetproof.sinks.console import Console
 from jetproof.sinks.ctrf import Ctrf
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import RunFolder
-from jetproof.sinks.junit import Junit
+from jetproof.sinks.junit import JUnit
 from support.schema_results import broken_schema, schema_result
 
 from .conftest import Validate
@@ -44,7 +44,7 @@ def test_the_console_explains_it() -> None:
 
 
 def test_junit_and_ctrf_list_it_as_a_failure(tmp_path: Path) -> None:
-    for sink in (Junit(tmp_path / "junit.xml"), Ctrf(tmp_path / "ctrf.json")):
+    for sink in (JUnit(tmp_path / "junit.xml"), Ctrf(tmp_path / "ctrf.json")):
         for event in events():
             sink.handle(event)
         sink.close()

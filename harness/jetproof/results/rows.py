@@ -481,7 +481,7 @@ def check_row(run: str, of: Result, index: int, check: Check) -> CheckRow:
         attempt=of.attempt,
         index=index,
         step=check.step,
-        iteration=check.iteration,
+        iteration=_text(check.iteration),
         kind=check.kind,
         path=check.path,
         ok=check.ok,
