@@ -15,9 +15,9 @@ from jetproof.sinks.ctrf import Ctrf
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import RunFolder
 from jetproof.sinks.junit import JUnit
+from support.documents import Validate
 from support.schema_results import broken_schema, schema_result
 
-from .conftest import Validate
 from .samples import whole_run
 
 NAME = "schemas::pub-ack @2.15.1 any"

@@ -344,9 +344,16 @@ def json_default(value: object) -> object:
 
 def plain(row: msgspec.Struct) -> Row:
     """A row as a part of a document."""
-    document = msgspec.to_builtins(row)
+    document = _lists(msgspec.to_builtins(row))
     assert isinstance(document, dict)
     return document
+
+
+def _lists(value: object) -> object:
+    """The same with lists for tuples, as JSON reads back."""
+    if isinstance(value, dict):
+        return {name: _lists(item) for name, item in value.items()}
+    return [_lists(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def encode(row: object) -> bytes:
