@@ -21,8 +21,8 @@ from typing import TextIO
 from jetproof.cli.common import laws_of, say, write_json
 from jetproof.cli.patterns import select_cases
 from jetproof.cli.playing import Interrupts
-from jetproof.engine.again import AT_ONCE
 from jetproof.engine.calibrate import time_factor
+from jetproof.engine.retries import AT_ONCE
 from jetproof.engine.run import Front, RunOptions, Stop, fresh_run_id, no_front, run
 from jetproof.engine.session import Address
 from jetproof.errors import JetproofError

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from jetproof.cli.common import Commands
     from jetproof.load.library import Library
-    from jetproof.load.standing import TextCheck
+    from jetproof.load.spec_text_check import TextCheck
     from jetproof.model.clause import Clause, Spec
     from jetproof.sinks.paint import Paint
 
@@ -44,7 +44,7 @@ def add_parser(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     """1 if the sentence of a clause is gone."""
     from jetproof.load.library import load_library
-    from jetproof.load.standing import check_text
+    from jetproof.load.spec_text_check import check_text
     from jetproof.sinks.paint import paint_for
 
     spec, revision = chosen(load_library(), args.spec)

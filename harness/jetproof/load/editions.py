@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from jetproof.errors import JetproofError
 from jetproof.load.mistakes import Mistake, choices, nearest
-from jetproof.load.nodes import Document
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import Document
 from jetproof.model.case import is_client_suite
 from jetproof.model.edition import (
     EVERYTHING,

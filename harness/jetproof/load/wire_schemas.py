@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 from jetproof.data import fixtures_dir
 from jetproof.errors import JetproofError
 from jetproof.load.mistakes import LoadError, Mistake, choices
-from jetproof.load.nodes import read_yaml
 from jetproof.load.shapes import Shape, shape_of
+from jetproof.load.yaml_source import read_yaml
 from jetproof.model.fingerprint import schema_fingerprint
 from jetproof.model.versions import Version
 

@@ -1,6 +1,7 @@
 """Is an adapter broken? Everything it says it can do, once, in the normal course, on a real server.
 
-`manners` asks what every adapter must do whatever its library is, `course` calls every operation.
+`protocol_checks` asks what every adapter must do whatever its library is, `operation_checks` calls
+every operation.
 A finding is `broken` where the adapter breaks the protocol or cannot do what it says it can, and a
 `note` where it may well be the library that is so. Conformance is not judged here.
 """
@@ -19,7 +20,7 @@ from jetproof.targets.clients.process import (
     Unanswered,
     start_adapter,
 )
-from jetproof.targets.clients.smoke import course, manners
+from jetproof.targets.clients.smoke import operation_checks, protocol_checks
 from jetproof.targets.clients.smoke.bench import Bench, Finding, Outcome, staged
 from jetproof.targets.topology import RunningTarget
 
@@ -69,10 +70,10 @@ _FAULTS = {"start": "start", "end": "end of input", "left": "end of input", "mem
 
 async def _played(bench: Bench) -> None:
     try:
-        await manners.before_connecting(bench)
-        if await manners.connected(bench):
-            await course.every_operation(bench)
-            await manners.while_connected(bench)
+        await protocol_checks.before_connecting(bench)
+        if await protocol_checks.connected(bench):
+            await operation_checks.every_operation(bench)
+            await protocol_checks.while_connected(bench)
     except Unanswered as late:
         bench.add(late.op, "broken", late.message)
     except JetproofError as error:
