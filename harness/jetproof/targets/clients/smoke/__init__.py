@@ -1,18 +1,19 @@
 """Is an adapter broken? Everything it says it can do, once, in the normal course, on a real server.
 
 `protocol_checks` asks what every adapter must do whatever its library is, `operation_checks` calls
-every operation.
-A finding is `broken` where the adapter breaks the protocol or cannot do what it says it can, and a
-`note` where it may well be the library that is so. Conformance is not judged here.
+every operation. A finding is `broken` where the adapter breaks the protocol or cannot do what it says
+it can, and a `note` where it may well be the library that is so. Conformance is not judged here.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from jetproof.errors import JetproofError
 from jetproof.model.versions import Version
-from jetproof.targets.clients.build import Client
+from jetproof.targets.clients.build import Client, prepare_client
 from jetproof.targets.clients.process import (
     AdapterFault,
     Hello,
@@ -22,9 +23,10 @@ from jetproof.targets.clients.process import (
 )
 from jetproof.targets.clients.smoke import operation_checks, protocol_checks
 from jetproof.targets.clients.smoke.bench import Bench, Finding, Outcome, staged
-from jetproof.targets.topology import RunningTarget
+from jetproof.targets.clients.spec import parse_client
+from jetproof.targets.topology import RunningTarget, start_target
 
-__all__ = ["Finding", "Outcome", "Smoke", "smoke"]
+__all__ = ["Finding", "Outcome", "Smoke", "smoke", "smoke_named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,15 @@ class Smoke:
     @property
     def broken(self) -> bool:
         return any(finding.outcome == "broken" for finding in self.findings)
+
+
+async def smoke_named(
+    client: str, server: str, factor: float, notify: Callable[[str], None]
+) -> Smoke:
+    """Builds the adapter of a client, starts a server, and tries the one on the other."""
+    ready = await asyncio.to_thread(prepare_client, parse_client(client), notify=notify)
+    async with start_target(server, factor=factor, notify=notify) as target:
+        return await smoke(ready, target, Limits(factor=factor))
 
 
 async def smoke(client: Client, target: RunningTarget, limits: Limits) -> Smoke:
