@@ -18,7 +18,7 @@ from typing import Literal
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library
 from jetproof.model.case import Case
-from jetproof.model.clause import Actor
+from jetproof.model.clause import Actor, held_to
 from jetproof.model.client import operations
 from jetproof.model.edition import Edition
 from jetproof.model.identity import CellId, client_name
@@ -348,7 +348,7 @@ def client_items(library: Library, cases: Iterable[Case], client: PlanClient) ->
 
 def is_claimed(library: Library, client: PlanClient, spec: str, revision: int) -> bool:
     """Whether a library is held to this revision: the one it claims, or the law if it claims none."""
-    return client.claims.get(spec, library.specs[spec].revision) == revision
+    return held_to(client.claims, spec, library.specs[spec].revision) == revision
 
 
 def _group(target: PlanTarget, items: Iterable[Item], *, apart: bool) -> list[Group]:

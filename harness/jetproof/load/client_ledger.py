@@ -20,6 +20,8 @@ from jetproof.model.template import text_of
 from jetproof.model.versions import VersionError, VersionRange
 
 SCHEMA = "client-ledger-file"
+LEDGER = "ledger.yaml"
+"""The ledger of a library, in the folder of its adapter."""
 
 
 def read_ledger(path: Path, library: Library) -> ClientLedger:
