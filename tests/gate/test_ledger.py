@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from jetproof.campaigns.libraries import LEDGER
 from jetproof.cli import main
-from jetproof.cli.libraries import LEDGER
 from jetproof.cli.proposing import _without
 from jetproof.data import fixtures_dir
 from jetproof.load.client_ledger import read_ledger

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import yaml
 
+from jetproof.campaigns.libraries import LEDGER
 from jetproof.cli.common import say, write_json
-from jetproof.cli.libraries import LEDGER
 from jetproof.cli.moving import Scoring, named_in, with_edition
 from jetproof.errors import JetproofError
 from jetproof.load.client_ledger import read_ledger
