@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import PATTERNS, add_command, add_laws
+from jetproof.cli.common import add_command, add_laws
+from jetproof.model.patterns import ABOUT_PATTERNS
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -15,7 +16,7 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(
         commands, "bisect", "Find the first release or commit in which a case has another verdict."
     )
-    parser.add_argument("case", metavar="CASE", help=f"one case: {PATTERNS}")
+    parser.add_argument("case", metavar="CASE", help=f"one case: {ABOUT_PATTERNS}")
     parser.add_argument(
         "-s",
         "--servers",

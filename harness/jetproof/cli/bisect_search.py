@@ -13,10 +13,9 @@ from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from jetproof.campaigns.interrupts import Interrupts, play
+from jetproof.campaigns.selecting import select_cases
 from jetproof.cli.common import laws_of, plural, say, write_json
-from jetproof.cli.patterns import select_cases
-from jetproof.cli.playing import Interrupts, play
-from jetproof.cli.running import with_replay
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id
 from jetproof.errors import JetproofError
@@ -89,8 +88,7 @@ class Player:
             elif isinstance(event, Notice):
                 self.say(event.text)
 
-        told = with_replay(self.library, self.selected, emit)
-        await play(plan, self.library, told, self.options, interrupts)
+        await play(plan, self.library, emit, self.options, interrupts)
         if not found:
             self.signal = interrupts.exit_code
             raise Unanswered

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import PATTERNS, add_command, add_laws, at_least_one
+from jetproof.cli.common import add_command, add_laws, at_least_one
+from jetproof.model.patterns import ABOUT_PATTERNS
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 def add_parser(commands: Commands) -> None:
     about = "Play cases against servers that are wrong on purpose: what is caught, what is not."
     parser = add_command(commands, "mutate", about)
-    parser.add_argument("patterns", nargs="*", metavar="PATTERN", help=PATTERNS)
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN", help=ABOUT_PATTERNS)
     parser.add_argument(
         "--mutant",
         action="append",

@@ -18,9 +18,9 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TextIO
 
+from jetproof.campaigns.interrupts import Interrupts
+from jetproof.campaigns.selecting import select_cases
 from jetproof.cli.common import laws_of, say, write_json
-from jetproof.cli.patterns import select_cases
-from jetproof.cli.playing import Interrupts
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.retries import AT_ONCE
 from jetproof.engine.run import Front, RunOptions, Stop, fresh_run_id, no_front, run

@@ -13,8 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
+from jetproof.campaigns.interrupts import Interrupts, attended
+from jetproof.campaigns.libraries import Judged, meet_reference, pools
+from jetproof.campaigns.selecting import select_cases
 from jetproof.cli.common import laws_of, say, write_json
-from jetproof.cli.libraries import Judged, meet_reference, pools
 from jetproof.cli.mutating import (
     Trial,
     choose,
@@ -25,8 +27,6 @@ from jetproof.cli.mutating import (
     report,
     trial_line,
 )
-from jetproof.cli.patterns import select_cases
-from jetproof.cli.playing import Interrupts, attended
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
 from jetproof.errors import JetproofError

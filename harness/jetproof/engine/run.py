@@ -497,7 +497,7 @@ class _Run:
     # -- cells ----------------------------------------------------------------------------------
 
     def _cell(self, item: Item, target: PlanTarget, ruling: Ruling, **more: object) -> Cell:
-        return cell_of(item, target, ruling, self.options.attempts, **more)
+        return cell_of(self.library, item, target, ruling, self.options.attempts, **more)
 
     def _judge_schemas(self) -> None:
         for target in self.plan.targets:

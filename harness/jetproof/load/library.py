@@ -69,6 +69,12 @@ class Library:
     """By name, the oldest first."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Today's name of a case by each that it had."""
+    ids: frozenset[str] = field(init=False, repr=False, compare=False)
+    """Of every case that it has, of both kinds."""
+
+    def __post_init__(self) -> None:
+        ids = frozenset(case.id for case in (*self.cases, *self.client_cases))
+        object.__setattr__(self, "ids", ids)
 
     def clause(self, name: str) -> Clause:
         """A clause by its id; the error says that there is none."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from jetproof.events import INTERRUPTED
 from jetproof.model.verdict import Verdict
 from jetproof.results.digest import digest, digests
 from jetproof.sinks.evidence import duration, explain, headline
@@ -16,7 +17,7 @@ from jetproof.sinks.first_screen import first_screen
 from jetproof.sinks.paint import ORDER, Paint
 from jetproof.sinks.record import EXPLAINED, Outcome, Record
 from jetproof.sinks.releases import Board, spans
-from jetproof.sinks.summary import INTERRUPTED, NAMED_MOST, conclusion, not_scored_lines
+from jetproof.sinks.summary import NAMED_MOST, conclusion, not_scored_lines
 from jetproof.sinks.text import fit, pad, visible, width
 
 _EXPLAINED_MOST = 20

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from jetproof.events import INTERRUPTED
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.digest import Digest, digest, digests, not_scored_line, would_be_red
 from jetproof.sinks.evidence import duration, explain, headline
@@ -17,8 +18,6 @@ from jetproof.sinks.text import fit, pad, visible, width
 _EXPLAINED_MOST = 20
 NAMED_MOST = 3
 """So many cells that are not scored are named."""
-INTERRUPTED = "interrupted"
-"""Why a run ended early if a person or a CI system ended it."""
 
 
 @dataclass(frozen=True, slots=True)
