@@ -24,10 +24,10 @@ from jetproof.load.library import Library, load_library
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import PlanTarget, Selected, Selection, make_plan, named_exactly, why_not
 from jetproof.results.rows import SCHEMA, Row, cell_row
-from jetproof.sinks import without_passwords
 from jetproof.sinks.paint import Paint, paint_for
 from jetproof.sinks.text import fit, pad, visible
 from jetproof.targets.go_versions import candidates
+from jetproof.targets.redaction import without_passwords
 from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
 

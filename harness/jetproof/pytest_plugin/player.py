@@ -21,8 +21,9 @@ from jetproof.events import CaseFinished, Event, Notice
 from jetproof.load.library import Library
 from jetproof.model.verdict import Verdict
 from jetproof.plan import Plan
-from jetproof.sinks import FanOut, Sink, without_passwords
+from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.record import LAST_FRAMES, Outcome
+from jetproof.targets.redaction import without_passwords
 from jetproof.targets.sweep import own_run
 
 Key = tuple[str, str]
