@@ -18,6 +18,7 @@ from itertools import count
 from jetproof import clock
 from jetproof.engine.client_side import ClientSide
 from jetproof.engine.documents import cut
+from jetproof.engine.ingest_subjects import channel, is_fast
 from jetproof.engine.judge import Judgement, Rules, Seen, merge
 from jetproof.engine.mailbox import Mailbox
 from jetproof.engine.marks import Marks
@@ -250,9 +251,9 @@ class Play:
         self.transcript.step = self.step if isinstance(self.step, str) else self.step.name
         self.transcript.sent(line.name, frame)
         if reply is not None:
-            self.requests[_channel(reply)] = frame.subject, line.name
+            self.requests[channel(reply)] = frame.subject, line.name
             fast = headers is not None and FAST_BATCH_ID in headers
-            self._whole.moving |= fast or reply.endswith(".$FI")
+            self._whole.moving |= fast or is_fast(reply)
         if isinstance(self.step, Publish):
             self._whole.moving |= subject.startswith("$")
             # A member of a batch changes nothing before the commit.
@@ -343,7 +344,7 @@ class Play:
 
         The one that asked counts; what answers no request counts once an account.
         """
-        asked_by = self.requests.get(_channel(message.subject), (None, None))[1] or next(
+        asked_by = self.requests.get(channel(message.subject), (None, None))[1] or next(
             (name for name, other in self.lines.items() if other.account == line.account), None
         )
         if asked_by == line.name:
@@ -352,7 +353,7 @@ class Play:
 
     def _record(self, line: Line, message: Msg, at: float) -> None:
         self.transcript.received(line.name, message, at)
-        asked = self.requests.get(_channel(message.subject), (None, None))[0]
+        asked = self.requests.get(channel(message.subject), (None, None))[0]
         if asked is not None and asked.startswith("$JS.API."):
             self.session.api_answers = True
         self._watch(message, asked)
@@ -444,12 +445,3 @@ class Play:
 
 def _seen(message: Msg, at: float) -> Seen:
     return Seen(message.subject, message.headers, message.payload, message.reply or "", at)
-
-
-def _channel(reply: str) -> str:
-    """What a reply subject is remembered by.
-
-    A batch of fast ingest may append a hundred thousand messages, each with a reply subject of its
-    own (`<prefix>.<id>.<flow>.<gap mode>.<sequence>.1.$FI`): they are remembered as one.
-    """
-    return reply.rsplit(".", 3)[0] if reply.endswith(".1.$FI") else reply
