@@ -207,6 +207,24 @@ def difference(standing: Standing) -> str:
     return f"edition {standing.edition}: {', '.join(parts)}" if parts else ""
 
 
+def new_edition_file(library: Library, name: str, *, replace: bool) -> Path:
+    """Where a new edition is written; with `replace` it may be there already."""
+    if not NAME.fullmatch(name):
+        raise JetproofError(
+            f"{name!r} is no name of an edition",
+            phase="plan",
+            hint="call it by year and month, such as 2026.11, and 2026.11.1 if a month has two",
+        )
+    path = library.root / "suites" / FOLDER / f"{name}{SUFFIX}"
+    if path.exists() and not replace:
+        raise JetproofError(
+            f"the edition {name} is there already: gates rely on it",
+            phase="write",
+            hint="choose another name; --replace writes it anew, before it is released",
+        )
+    return path
+
+
 def edition_text(library: Library, name: str) -> str:
     """The file of an edition that scores the cases of today."""
     rows = sorted(present(library).items())
