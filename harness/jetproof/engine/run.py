@@ -382,8 +382,8 @@ class _Run:
             plays=found.plays if found else (),
             never_right=found.never_right if found else False,
         )
-        checks, frames = (found.checks, found.frames) if found else (outcome.checks, outcome.frames)
-        self.finished(CaseFinished(cell, checks, frames))
+        shown = found or outcome
+        self.finished(CaseFinished(cell, shown.checks, shown.frames, shown.questions))
 
     # -- confirmation ---------------------------------------------------------------------------
 

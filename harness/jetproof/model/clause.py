@@ -134,11 +134,6 @@ class Spec:
         return " ".join(title.split()).casefold() in known
 
 
-def held_to(claims: Mapping[str, int], spec: str, in_force: int | None) -> int | None:
-    """The revision that a library is held to: the one it claims, else the text in force."""
-    return claims.get(spec, in_force)
-
-
 class Stakes(StrEnum):
     """What a mismatch comes to in a case of some clauses."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from jetproof.load.editions import find_edition, standing_of
 from jetproof.load.library import Library
-from jetproof.model.clause import held_to
+from jetproof.model.claims import is_held_to
 from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.edition import NEWEST, Edition, edition_key
 from jetproof.model.verdict import Cell, Verdict
@@ -90,8 +90,9 @@ class Scoring:
         return edition.scores(cell.case, cell.case_hash)
 
     def _claimed(self, cell: Cell) -> bool:
-        spec, claims = self._library.specs.get(cell.spec), self._claims.get(cell.client or "", {})
-        return held_to(claims, cell.spec, spec.revision if spec else 0) == cell.spec_revision
+        law = self._library.specs[cell.spec].revision if cell.spec in self._library.specs else 0
+        claims = self._claims.get(cell.client or "", {})
+        return is_held_to(claims, cell.spec, law, cell.spec_revision)
 
 
 def with_edition(text: str, edition: Edition | None) -> str:
