@@ -17,7 +17,7 @@ from jetproof.engine.run import RunOptions, Stop, run
 from jetproof.events import Emit
 from jetproof.load.library import Library
 from jetproof.plan import Plan
-from jetproof.sinks.summary import INTERRUPTED
+from jetproof.sinks.console.summary import INTERRUPTED
 from jetproof.targets.sweep import Owner, own_run
 
 _TICK_SECONDS = 0.1
