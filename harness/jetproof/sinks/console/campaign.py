@@ -165,7 +165,7 @@ class Console:
             parts.append(duration(row.seconds * 1000))
         parts.append(f"{board.done} of {plural(len(board.releases), 'release')}")
         left = self._progress.seconds_left(now)
-        if left is not None and board.done < len(board.releases):
+        if left and left >= 1 and board.done < len(board.releases):
             parts.append(f"about {rough(left)} left")
         return layout.flow(parts, head=line(), indent=2)
 

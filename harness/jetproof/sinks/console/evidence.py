@@ -22,6 +22,8 @@ _REASON_CHARACTERS = 600
 _WITH_REASON = (Verdict.STALE, Verdict.KNOWN, Verdict.UNSTABLE)
 _HEADING = ("where", "what", "expected", "actual")
 _INDENT = "    "
+_FRAME = 14
+"""The indent of what follows on further lines of a frame: the time is left of it."""
 
 
 def headline(outcome: Outcome, layout: Layout) -> Text:
@@ -101,6 +103,7 @@ def mismatch_table(failed: Sequence[Check], layout: Layout) -> Iterator[Text]:
         cells,
         replace(layout, terminal=False),
         indent=len(_INDENT),
+        align_numbers=False,
     )
     if fits(table, layout):
         yield from table
@@ -167,22 +170,23 @@ def _frame(frame: FrameRecord, layout: Layout, names: int, limit: int) -> Iterat
     mark = marks.get(frame.direction, ("!", "yellow"))
     connection = pad(visible(frame.connection, 20), names)
     head = line(_INDENT, dim(f"{frame.ms:>9.2f}"), f" {connection} ", mark, " ")
-    indent = head.cell_len
     first = [visible(frame.op, 20), *_subjects(frame)]
     details = list(_details(frame, limit))
     if not frame.payload and frame.direction in _DIRECTIONS and frame.op.endswith(("PUB", "MSG")):
         first.append("(empty)")
-    shown = line(head, bold(first[0]), *(f"  {text}" for text in first[1:]))
-    if shown.cell_len + sum(cell_len(text) + 2 for text in details) <= layout.width:
-        yield line(shown, *(dim(f"  {text}") for text in details))
+    shown = layout.flow([bold(first[0]), *first[1:]], head=head, indent=_FRAME, separator="  ")
+    if (
+        len(shown) == 1
+        and shown[0].cell_len + sum(cell_len(text) + 2 for text in details) <= layout.width
+    ):
+        yield line(shown[0], *(dim(f"  {text}") for text in details))
         return
-    yield shown
+    yield from shown
     # What is shown whole may be copied: it is not broken into lines.
-    indent = min(indent, max(4, layout.width - 32))
-    room = None if limit > PAYLOAD_CHARACTERS else layout.width - indent - 2
+    room = None if limit > PAYLOAD_CHARACTERS else layout.width - _FRAME
     for text in details:
         for piece in _chunks(text, room):
-            yield line(" " * indent, "  ", dim(piece))
+            yield line(" " * _FRAME, dim(piece))
 
 
 def _chunks(text: str, columns: int | None) -> Iterator[str]:

@@ -96,7 +96,7 @@ def _cells(
     rows = _by_cause(cells)
     shown = rows if verbose else rows[:_CELLS_MOST]
     for number, members in enumerate(shown):
-        cell = members[0]
+        cell = members[-1]
         label = worded(cell.verdict, pad(cell.verdict.value, _SEVERITY_WIDTH))
         name, reason = _named(members, played), visible(cell.reason, 400)
         room = layout.width - 5 - _SEVERITY_WIDTH

@@ -27,6 +27,7 @@ def table_lines(
     layout: Layout,
     *,
     indent: int = 0,
+    align_numbers: bool = True,
 ) -> list[Text]:
     """A table without borders. The first column names the row. Other columns that hold only numbers
     are aligned to the right, and are never wrapped."""
@@ -41,7 +42,7 @@ def table_lines(
     titles = [line(bold(cell) if isinstance(cell, str) else cell) for cell in head or ()]
     for at in range(max(map(len, [titles, *body]), default=0)):
         cells = [row[at].plain for row in body if at < len(row)]
-        numbers = at > 0 and all(map(_NUMBER.fullmatch, cells)) and any(cells)
+        numbers = align_numbers and at > 0 and all(map(_NUMBER.fullmatch, cells)) and any(cells)
         column = [row[at] for row in [titles, *body] if at < len(row)]
         for cell in column:
             cell.no_wrap, cell.overflow = numbers or not layout.terminal, "fold"
