@@ -35,9 +35,10 @@ from jetproof.load.library import load_library
 from jetproof.model.law_modes import DEFAULT_LAWS
 from jetproof.plan import Plan, make_plan, name_of
 from jetproof.results import Run
+from jetproof.sinks.console.campaign import Console
+from jetproof.sinks.console.summary import SummaryOptions
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
-from jetproof.sinks.matrix_console import MatrixConsole
 from jetproof.sinks.record import SCHEMA_SUITE, Record
 from jetproof.sinks.releases import Board, Expected
 from jetproof.targets.go_tool import Notify
@@ -78,10 +79,11 @@ async def execute(args: argparse.Namespace) -> int:
     stops = Stops()
     board = Board(expected(plans, earlier), min(pace.releases, len(plans)))
     folder = _folder(args, request, earlier, run_id)
-    console = MatrixConsole(
+    console = Console(
         sys.stderr if args.json else sys.stdout,
-        board,
-        where.heading,
+        options=SummaryOptions(command="matrix", reasons=0),
+        board=board,
+        heading=where.heading,
         verbose=args.verbose,
         results=str(folder.folder),
         stopped=lambda: stops.reason or "",

@@ -25,7 +25,7 @@ from jetproof.model.verdict import Cell, Check, FrameRecord, exit_code
 from jetproof.plan import PlanTarget, Selected, Selection, make_plan, scored_by
 from jetproof.results import Key, Run, read_run
 from jetproof.sinks import FanOut, Sink
-from jetproof.sinks.console import Console
+from jetproof.sinks.console.campaign import Console
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
 from jetproof.sinks.record import EXPLAINED, SCHEMA_SUITE, Record
