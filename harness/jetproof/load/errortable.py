@@ -18,7 +18,7 @@ from pathlib import Path
 
 from jetproof.data import fixtures_dir
 from jetproof.load.mistakes import LoadError, Mistake, choices
-from jetproof.load.nodes import Keys, read_yaml
+from jetproof.load.yaml_source import Keys, read_yaml
 from jetproof.model.versions import Version, VersionError
 
 _PLACEHOLDER = re.compile(r"\{[a-z_]+\}")
