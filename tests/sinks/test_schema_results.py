@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 
 from jetproof.events import Event, SchemaJudged
 from jetproof.results import read_run
-from jetproof.sinks import without_passwords
-from jetproof.sinks.console import Console
+from jetproof.sinks.console.campaign import Console
 from jetproof.sinks.ctrf import Ctrf
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import RunFolder
 from jetproof.sinks.junit import JUnit
+from jetproof.targets.redaction import without_passwords
 from support.documents import Validate
 from support.schema_results import broken_schema, schema_result
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from jetproof.campaigns.interrupts import Interrupts, play
+from jetproof.campaigns.selecting import select_cases
 from jetproof.cli.common import say, write_json
-from jetproof.cli.patterns import replay_name, select_cases
-from jetproof.cli.playing import Interrupts, play
 from jetproof.cli.report_files import open_report_files
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Emit, Event, Notice, RunStarted, SchemaJudged
+from jetproof.events import CaseFinished, Event, Notice, RunStarted, SchemaJudged
 from jetproof.load.editions import difference, find_edition, standing_of
 from jetproof.load.library import Library, load_library
 from jetproof.model.edition import Edition
@@ -26,7 +25,7 @@ from jetproof.model.verdict import Cell, Check, FrameRecord, SchemaResult, exit_
 from jetproof.plan import PlanTarget, Selected, Selection, make_plan, scored_by
 from jetproof.results import Key, Run, read_run
 from jetproof.sinks import FanOut, Sink
-from jetproof.sinks.console import Console
+from jetproof.sinks.console.campaign import Console
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
 from jetproof.sinks.record import EXPLAINED, Record
@@ -110,7 +109,6 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
     cases = [item.case for item in selected.items]
     files = open_report_files(args, folder, cases, lambda: code_of(fan, record, interrupts))
     fan = open_fan(folder, earlier, (*sinks, *files))
-    emit = with_replay(library, selected, fan)
     options = RunOptions(
         run=run_id,
         time_factor=time_factor(),
@@ -126,7 +124,7 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
     if args.jobs is not None:
         options = replace(options, servers_at_once=args.jobs)
     try:
-        await play(plan, library, emit, options, interrupts, console.tick)
+        await play(plan, library, fan, options, interrupts, console.tick)
     finally:
         fan.close()
     code = ended(fan, console.say, record, interrupts)
@@ -217,21 +215,6 @@ class Resumed:
 def scored_selection(library: Library, selected: Selected, edition: Edition | None) -> Selected:
     """The selection, each item scored or not by an edition."""
     return replace(selected, items=scored_by(library, selected.items, edition))
-
-
-def with_replay(library: Library, selected: Selected, emit: Emit) -> Emit:
-    """A case of a file elsewhere is replayed by that file: the library does not know its id."""
-    names = {item.case.id: replay_name(library, item.case) for item in selected.items}
-    elsewhere = {case: name for case, name in names.items() if case != name}
-
-    def told(event: Event) -> None:
-        if isinstance(event, CaseFinished) and (name := elsewhere.get(event.cell.case)):
-            law = f" --spec {event.cell.law}" if event.cell.law else ""
-            command = f"jetproof replay {shlex.quote(name)} --server {event.cell.target}{law}"
-            event = replace(event, cell=replace(event.cell, replay=command))
-        emit(event)
-
-    return told if elsewhere else emit
 
 
 def earlier_schemas(earlier: Run | None) -> dict[str, SchemaResult]:
