@@ -88,9 +88,12 @@ class CaseHeld:
 
 @dataclass(frozen=True, slots=True)
 class CaseFinished:
+    """A cell with its evidence. `earlier`: a part of the run that was resumed has played it."""
+
     cell: Cell
     checks: Sequence[Check] = ()
     frames: Sequence[FrameRecord] = ()
+    earlier: bool = False
 
 
 @dataclass(frozen=True, slots=True)

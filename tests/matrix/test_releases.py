@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable
 
+from jetproof.campaigns.matrix import Expected
 from jetproof.events import (
     CaseFinished,
     CaseStarted,
@@ -16,7 +17,7 @@ from jetproof.events import (
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.sinks.matrix_console import MatrixConsole
 from jetproof.sinks.paint import Paint
-from jetproof.sinks.releases import Board, Expected, spans
+from jetproof.sinks.releases import Board, spans
 
 RELEASES = ("2.12.0", "2.12.1", "2.12.2", "2.15.1")
 

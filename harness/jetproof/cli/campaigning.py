@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
+from jetproof.campaigns.request import Request
 from jetproof.campaigns.selecting import select_cases
 from jetproof.cli.common import laws_of
-from jetproof.cli.running import Request
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, fresh_run_id
 from jetproof.load.library import Library

@@ -12,9 +12,9 @@ from jetproof.campaigns.client_controls import sent_features
 from jetproof.campaigns.controls import Controls, undeclared, uses_of
 from jetproof.campaigns.interrupts import Interrupts, attended
 from jetproof.campaigns.libraries import Judged, meet, pools
+from jetproof.campaigns.request import Request
 from jetproof.cli.campaigning import DEFAULT_TARGETS, options_of, selection_of
 from jetproof.cli.common import say, write_json
-from jetproof.cli.running import Request
 from jetproof.engine.run import RunOptions, Stop, run
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library, load_library

@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from jetproof.events import INTERRUPTED
-from jetproof.model.verdict import Verdict
+from jetproof.model.verdict import EXPLAINED, Verdict
 from jetproof.results.digest import digest, digests
 from jetproof.sinks.evidence import duration, explain, headline
 from jetproof.sinks.first_screen import first_screen
 from jetproof.sinks.paint import ORDER, Paint
-from jetproof.sinks.record import EXPLAINED, Outcome, Record
+from jetproof.sinks.record import Outcome, Record
 from jetproof.sinks.releases import Board, spans
 from jetproof.sinks.summary import NAMED_MOST, conclusion, not_scored_lines
 from jetproof.sinks.text import fit, pad, visible, width

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from jetproof.events import INTERRUPTED
-from jetproof.model.verdict import Cell, Verdict
+from jetproof.model.verdict import EXPLAINED, Cell, Verdict
 from jetproof.results.digest import Digest, digest, digests, not_scored_line, would_be_red
 from jetproof.sinks.evidence import duration, explain, headline
 from jetproof.sinks.first_screen import ROWS, first_screen
 from jetproof.sinks.paint import ORDER, Paint
-from jetproof.sinks.record import EXPLAINED, Outcome, Record
+from jetproof.sinks.record import Outcome, Record
 from jetproof.sinks.text import fit, pad, visible, width
 
 _EXPLAINED_MOST = 20
