@@ -373,7 +373,7 @@ def test_a_password_in_a_target_is_nowhere_to_be_seen(
     def unreachable(*_: object, **__: object) -> None:
         raise JetproofError(f"cannot reach {url}", phase="start")
 
-    monkeypatch.setattr("jetproof.cli.matrix_running.resolve", known)
+    monkeypatch.setattr("jetproof.campaigns.matrix.resolve", known)
     monkeypatch.setattr("jetproof.engine.run.start_target", unreachable)
     done = jetproof("matrix", "--json", case_file(PASSES), "-s", url, "--out", "out")
     assert done.code == 3
