@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jetproof.model.clause import Clause
-from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
+from jetproof.model.verdict import Cell, Check, FrameRecord, Question, Verdict
 
 INTERRUPTED = "interrupted"
 """Why a run ended early if a person or a CI system ended it."""
@@ -93,6 +93,8 @@ class CaseFinished:
     cell: Cell
     checks: Sequence[Check] = ()
     frames: Sequence[FrameRecord] = ()
+    questions: Sequence[Question] = ()
+    """What the engine itself asked while the case was played."""
     earlier: bool = False
 
 

@@ -18,6 +18,7 @@ from typing import Literal
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library
 from jetproof.model.case import Case
+from jetproof.model.claims import held_revision, is_held_to
 from jetproof.model.clause import Actor
 from jetproof.model.client import operations
 from jetproof.model.edition import Edition
@@ -344,7 +345,7 @@ def client_items(library: Library, cases: Iterable[Case], client: PlanClient) ->
     items = []
     for case in cases:
         spec = library.specs[case.spec]
-        asked = (client.claims.get(case.spec, spec.revision), spec.revision)
+        asked = (held_revision(client.claims, case.spec, spec.revision), spec.revision)
         clauses = library.clauses_of(case)
         held = [number for number in asked if all(clause.holds_in(number) for clause in clauses)]
         items.append(Item(case, held[0] if held else asked[0], client))
@@ -353,7 +354,7 @@ def client_items(library: Library, cases: Iterable[Case], client: PlanClient) ->
 
 def is_claimed(library: Library, client: PlanClient, spec: str, revision: int) -> bool:
     """Whether a library is held to this revision: the one it claims, or the law if it claims none."""
-    return client.claims.get(spec, library.specs[spec].revision) == revision
+    return is_held_to(client.claims, spec, library.specs[spec].revision, revision)
 
 
 def _group(target: PlanTarget, items: Iterable[Item], *, apart: bool) -> list[Group]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from jetproof.engine import laws
 from jetproof.engine.client_side import Passed
-from jetproof.engine.ingest_laws import channels, numbered, paced, pings, token
+from jetproof.engine.ingest_laws import channels, numbered, paced, pings
+from jetproof.engine.ingest_subjects import ingest_subject
 from jetproof.model.case import Law
 from jetproof.model.matcher import parse_matcher
 from jetproof.wire.frames import Connect, Frame, Msg, Pub, Sub, Unsub
@@ -51,12 +52,12 @@ def law(name: object, *frames: Frame, **arguments: object) -> dict[str, object]:
 
 
 def test_a_reply_subject_is_read() -> None:
-    found = token(f"{INBOX}.10.ok.7.1.$FI")
+    found = ingest_subject(f"{INBOX}.10.ok.7.1.$FI")
     assert found is not None
     assert (found.batch, found.flow, found.gap) == (INBOX, 10, "ok")
     assert (found.sequence, found.operation) == (7, 1)
     for other in ("_INBOX.x", f"{INBOX}.10.ok.x.1.$FI", f"{INBOX}.10.ok.7.1.$XX"):
-        assert token(other) is None
+        assert ingest_subject(other) is None
 
 
 def test_paced() -> None:

@@ -19,8 +19,9 @@ from jetproof.engine.judge import (
     read_source,
     summary,
 )
-from jetproof.load.errortable import ErrorTable
-from jetproof.load.wire_schemas import WireSchemas
+from jetproof.engine.wire_schemas import WireSchemas
+from jetproof.load.error_table import read_error_table
+from jetproof.load.wire_schemas import read_schema_set
 from jetproof.model.case import After, ErrorCode, Expectation
 from jetproof.model.matcher import parse_matcher
 from jetproof.model.matching import MISSING
@@ -30,7 +31,9 @@ from jetproof.wire import Headers
 
 @pytest.fixture(scope="module")
 def rules() -> Rules:
-    return Rules(Version.parse("2.15.1"), "adr-50", 7, ErrorTable.load(), WireSchemas.load())
+    return Rules(
+        Version.parse("2.15.1"), "adr-50", 7, read_error_table(), WireSchemas(read_schema_set())
+    )
 
 
 def message(document: object = None, headers: Headers | None = None, **more: str) -> Seen:

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from jetproof.engine.schema_watch import SchemaWatch
-from jetproof.load.wire_schemas import WireSchemas
+from jetproof.engine.wire_schemas import WireSchemas
+from jetproof.load.wire_schemas import read_schema_set
 from jetproof.model.versions import Version
 from jetproof.targets.reference import REVISIONS
 
@@ -18,7 +19,7 @@ TYPED = {"type": "ack", "seq": 3, "msgs": 3}
 
 @pytest.fixture(scope="module")
 def schemas() -> WireSchemas:
-    return WireSchemas.load()
+    return WireSchemas(read_schema_set())
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jetproof.load.error_cases import asserted_errors, named_errors
-from jetproof.load.errortable import ErrorTable
+from jetproof.load.error_table import read_error_table
 from jetproof.load.library import Library, load_cases, load_library
 from jetproof.load.mistakes import LoadError
 from jetproof.model.case import Case
@@ -202,7 +202,7 @@ class TestWhatJetproofCarries:
 
 
 def test_the_table_tells_what_a_revision_says() -> None:
-    table = ErrorTable.load()
+    table = read_error_table()
     gap = table.specified(10202, "adr-50", 7)
     assert gap is not None
     assert (gap.http, gap.description) == (400, "batch publish gap mode is invalid")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from jetproof.engine.wire_schemas import WireSchemas
 from jetproof.events import CaseFinished
-from jetproof.load.wire_schemas import WireSchemas
+from jetproof.load.wire_schemas import read_schema_set
 from jetproof.model.verdict import Verdict
 from jetproof.results import read_run
 from jetproof.results.coverage import Coverage, State, clause_rows, coverage
@@ -67,7 +68,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def plain(run: Path) -> Coverage:
     runs = [read_run(run)]
-    return coverage(clause_rows(runs).values(), {}, runs, WireSchemas.load())
+    return coverage(clause_rows(runs).values(), {}, runs, WireSchemas(read_schema_set()))
 
 
 @pytest.fixture(scope="module")

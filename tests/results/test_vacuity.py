@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jetproof.load.wire_schemas import WireSchemas
+from jetproof.engine.wire_schemas import WireSchemas
+from jetproof.load.wire_schemas import read_schema_set
 from jetproof.model.case import Case, FeatureUse, Given
 from jetproof.model.feature import Feature
 from jetproof.model.verdict import Cell, Verdict
@@ -64,7 +65,9 @@ def shown(
     (tmp_path / "controls.jsonl").write_text(rows)
     runs = [Run(tmp_path, {"run": "r", "started_at": "2026"}, tuple(cells))]
     vacuity = Vacuity.of(FEATURES, cases, runs)
-    found = coverage([CLAUSE], {"C-1": [cases[0].id]}, runs, WireSchemas.load(), vacuity)
+    found = coverage(
+        [CLAUSE], {"C-1": [cases[0].id]}, runs, WireSchemas(read_schema_set()), vacuity
+    )
     return found.clauses["C-1"]
 
 

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from jetproof.load.errortable import ErrorEntry, ErrorTable
 from jetproof.load.library import Library, load_library
 from jetproof.load.sentences import sentence_hash
 from jetproof.model.clause import Actor, Clause, Level, Status
+from jetproof.model.error_table import ErrorEntry, ErrorTable
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,10 @@ import jsonschema
 import pytest
 
 from jetproof.data import fixtures_dir
+from jetproof.engine.wire_schemas import WireSchemas
 from jetproof.errors import JetproofError
 from jetproof.load.mistakes import LoadError
-from jetproof.load.wire_schemas import WireSchemas
+from jetproof.load.wire_schemas import read_schema_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ WRONG = [
 
 @pytest.fixture(scope="module")
 def schemas() -> WireSchemas:
-    return WireSchemas.load()
+    return WireSchemas(read_schema_set())
 
 
 @each_frame
@@ -225,7 +226,7 @@ class TestWrongMessages:
 
     @pytest.mark.parametrize("document", [None, [], 7, "text", True])
     def test_what_is_no_object_fits_nothing(self, schemas: WireSchemas, document: object) -> None:
-        assert all(schemas.validate(name, document) for name in schemas.names())
+        assert all(schemas.validate(name, document) for name in schemas.schemas.names())
 
     @pytest.mark.parametrize(
         "seq", ['"\\ud800"', '{"\\ud800": 1}', '{"a":' * 500 + "1" + "}" * 500]
@@ -249,7 +250,7 @@ class TestWrongMessages:
     def test_a_required_field_that_is_missing_is_told(
         self, schemas: WireSchemas, frame: Frame
     ) -> None:
-        required = schemas.document(frame.schema, 10)["required"]
+        required = schemas.schemas.document(frame.schema, 10)["required"]
         for name in required:
             damaged = {key: value for key, value in frame.document.items() if key != name}
             assert schemas.validate(frame.schema, damaged, 10), f"{name} is not missed"
@@ -259,9 +260,11 @@ class TestReferee:
     """jsonschema-rs judges on the hot path; jsonschema must agree with every judgement."""
 
     def test_the_schemas_are_schemas(self, schemas: WireSchemas) -> None:
-        for name in schemas.names():
+        for name in schemas.schemas.names():
             for revision in (None, 10):
-                jsonschema.Draft202012Validator.check_schema(schemas.document(name, revision))
+                jsonschema.Draft202012Validator.check_schema(
+                    schemas.schemas.document(name, revision)
+                )
 
     def test_both_agree_on_what_is_wrong_on_purpose(self, schemas: WireSchemas) -> None:
         for name, document, _ in WRONG:
@@ -282,7 +285,7 @@ class TestReferee:
 
 
 def _referee(schemas: WireSchemas, name: str) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(schemas.document(name, 10))
+    return jsonschema.Draft202012Validator(schemas.schemas.document(name, 10))
 
 
 def _damaged(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -349,7 +352,7 @@ class TestRevisions:
     def test_a_schema_without_forms_is_the_same_for_every_revision(
         self, schemas: WireSchemas
     ) -> None:
-        assert schemas.document("pub-ack", 7) == schemas.document("pub-ack", 10)
+        assert schemas.schemas.document("pub-ack", 7) == schemas.schemas.document("pub-ack", 10)
 
     @pytest.mark.parametrize(
         ("version", "revision"),
@@ -367,18 +370,18 @@ class TestRevisions:
     def test_a_release_speaks_a_revision(
         self, schemas: WireSchemas, version: str, revision: int | None
     ) -> None:
-        assert schemas.spoken_revision("adr-50", version) == revision
+        assert schemas.schemas.spoken_revision("adr-50", version) == revision
 
     def test_nobody_speaks_an_unknown_specification(self, schemas: WireSchemas) -> None:
-        assert schemas.spoken_revision("adr-0", "2.15.1") is None
+        assert schemas.schemas.spoken_revision("adr-0", "2.15.1") is None
 
     def test_what_a_release_says_is_judged_by_the_revision_that_it_speaks(
         self, schemas: WireSchemas
     ) -> None:
         assert schemas.validate_as_spoken("batch-abandoned", ABANDONED, "2.15.1") == []
         assert schemas.validate_as_spoken("batch-abandoned", ABANDONED, "2.12.8") != []
-        assert schemas.spoken_form("batch-abandoned", "2.15.1") == 10
-        assert schemas.spoken_form("pub-ack", "2.15.1") is None
+        assert schemas.schemas.spoken_form("batch-abandoned", "2.15.1") == 10
+        assert schemas.schemas.spoken_form("pub-ack", "2.15.1") is None
         assert schemas.validate_as_spoken("pub-ack", {"stream": "S", "seq": 1}, "2.10.25") == []
 
 
@@ -451,10 +454,8 @@ class TestClassify:
 
 class TestFiles:
     def test_names_and_existence(self, schemas: WireSchemas) -> None:
-        assert "pub-ack-batch" in schemas.names()
-        assert "common" not in schemas.names()
-        assert schemas.exists("stream-info")
-        assert not schemas.exists("stream-inof")
+        assert "pub-ack-batch" in schemas.schemas.names()
+        assert "common" not in schemas.schemas.names()
 
     def test_an_unknown_schema_is_told_with_what_was_probably_meant(
         self, schemas: WireSchemas
@@ -464,7 +465,7 @@ class TestFiles:
         assert error.value.phase == "load"
 
     def test_a_schema_is_complete_in_itself(self, schemas: WireSchemas) -> None:
-        alone = json.loads(json.dumps(schemas.document("stream-info")))
+        alone = json.loads(json.dumps(schemas.schemas.document("stream-info")))
         assert not jsonschema.Draft202012Validator(alone).is_valid({"config": {}})
 
     def test_all_mistakes_of_a_folder_are_told_with_their_place(self, tmp_path: Path) -> None:
@@ -481,7 +482,7 @@ class TestFiles:
             "adr-50:\n  - {from: 2.14.0, revision: 10}\n  - {from: 2.12.0, revision: 7}\n"
         )
         with pytest.raises(LoadError) as error:
-            WireSchemas.load(tmp_path, speaks)
+            read_schema_set(tmp_path, speaks)
         told = {(Path(mistake.file).name, mistake.line) for mistake in error.value.mistakes}
         assert told == {
             ("broken.json", 3),
@@ -494,7 +495,7 @@ class TestFiles:
 
     def test_a_missing_folder_is_told(self, tmp_path: Path) -> None:
         with pytest.raises(LoadError, match=r"common\.json:1: cannot be read"):
-            WireSchemas.load(tmp_path / "nowhere")
+            read_schema_set(tmp_path / "nowhere")
 
     def test_the_identity_of_a_schema_is_its_file_name(self) -> None:
         for file in (fixtures_dir() / "schemas" / "wire").glob("*.json"):

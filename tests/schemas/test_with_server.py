@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from jetproof.load.errortable import ErrorTable
-from jetproof.load.wire_schemas import WireSchemas
+from jetproof.engine.error_texts import says
+from jetproof.engine.wire_schemas import WireSchemas
+from jetproof.load.error_table import read_error_table
+from jetproof.load.wire_schemas import read_schema_set
 from jetproof.targets.topology import start_target
 from jetproof.wire.driver import Connection
 from jetproof.wire.frames import Msg
@@ -149,7 +151,7 @@ def _headers(items: Iterable[tuple[str, object]]) -> Headers | None:
 
 
 def test_every_message_fits_the_schema_of_the_revision_that_is_spoken(heard: Heard) -> None:
-    schemas = WireSchemas.load()
+    schemas = WireSchemas(read_schema_set())
     seen = set()
     for subject, answers, document in heard:
         name = schemas.classify(subject, answers, document)
@@ -167,7 +169,7 @@ def test_every_message_fits_the_schema_of_the_revision_that_is_spoken(heard: Hea
 
 
 def test_each_kind_of_pub_ack_fits_its_own_schema_and_no_other(heard: Heard) -> None:
-    schemas = WireSchemas.load()
+    schemas = WireSchemas(read_schema_set())
     kinds = ("plain", "duplicate", "batch")
     fitting = [
         [kind for kind in kinds if not schemas.validate(f"pub-ack-{kind}", document)]
@@ -178,11 +180,11 @@ def test_each_kind_of_pub_ack_fits_its_own_schema_and_no_other(heard: Heard) -> 
 
 
 def test_every_error_has_the_code_and_the_text_of_the_table(heard: Heard) -> None:
-    table = ErrorTable.load()
+    table = read_error_table()
     errors = [document["error"] for _, _, document in heard if "error" in document]
     for error in errors:
         entry = table.lookup(error["err_code"], RELEASE)
         assert entry is not None, error
         assert entry.http == error["code"], error
-        assert table.matches_description(error["err_code"], RELEASE, error["description"]), error
+        assert says(entry, error["description"]), error
     assert {error["err_code"] for error in errors} == PROVOKED

@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
         return server_code.run(args)
     server_code.alone(args)
     from jetproof.cli.coverage_tables import markdown, terminal
+    from jetproof.engine.wire_schemas import WireSchemas
     from jetproof.load.library import load_library
     from jetproof.results import read_run
     from jetproof.results.controls import Vacuity
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         clauses = [one for spec in library.specs.values() for one in spec.clauses.values()]
         rows = [clause_row("", clause) for clause in clauses]
     vacuity = Vacuity.of(library.features, library.cases, runs)
-    found = coverage(rows, cases_by_clause(library), runs, library.schemas, vacuity)
+    found = coverage(rows, cases_by_clause(library), runs, WireSchemas(library.schemas), vacuity)
     code = 1 if args.strict and (found.without_cases or found.undescribed) else 0
     if args.json:
         write_json(_document(library, found, args.runs, code))

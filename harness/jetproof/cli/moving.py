@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from jetproof.load.editions import find_edition, standing_of
 from jetproof.load.library import Library
+from jetproof.model.claims import is_held_to
 from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.edition import NEWEST, Edition, edition_key
 from jetproof.model.verdict import Cell, Verdict
@@ -116,7 +117,8 @@ class Scoring:
 
     def _claimed(self, cell: Cell) -> bool:
         law = self._library.specs[cell.spec].revision if cell.spec in self._library.specs else 0
-        return self._claims.get(cell.client or "", {}).get(cell.spec, law) == cell.spec_revision
+        claims = self._claims.get(cell.client or "", {})
+        return is_held_to(claims, cell.spec, law, cell.spec_revision)
 
 
 def with_edition(text: str, edition: Edition | None) -> str:

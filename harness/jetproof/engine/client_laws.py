@@ -20,11 +20,11 @@ from typing import Any, Final
 
 from jetproof.engine.ack_subjects import sequence_of
 from jetproof.engine.judge import Finding
+from jetproof.engine.message_size import charged_size
 from jetproof.engine.play import Play
 from jetproof.model.matcher import Matcher
 from jetproof.model.matching import at_path, describe, mismatch
 from jetproof.wire.frames import Connect, Frame, Msg, Pub, Sub
-from jetproof.wire.headers import Headers
 from jetproof.wire.rules.selecting import subject_matches
 
 _NEXT: Final = "$JS.API.CONSUMER.MSG.NEXT."
@@ -151,9 +151,7 @@ class Account:
         self.released.append(self.released[-1] + before - self.outstanding)
 
     def _size(self, frame: Msg) -> int:
-        headers = frame.headers
-        block = 0 if headers is None or self._free_headers else len(_encoded(headers))
-        return len(_octets(frame.subject)) + len(_octets(frame.reply)) + block + len(frame.payload)
+        return charged_size(frame, headers=not self._free_headers)
 
 
 def outstanding(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
@@ -271,11 +269,3 @@ def _asked(payload: bytes) -> dict[str, int]:
     told = body.items() if isinstance(body, dict) else ()
     asked = {name: value for name, value in told if isinstance(value, int)}
     return {"batch": 1, **{name: value for name, value in asked.items() if value}}
-
-
-def _octets(text: str | None) -> bytes:
-    return (text or "").encode("utf-8", "surrogateescape")
-
-
-def _encoded(headers: Headers) -> bytes:
-    return headers.encode()

@@ -1,10 +1,7 @@
 """Laws over the frames of a client library that publishes batches, atomic ones and fast ingest.
 
-Fast ingest is that of ADR-50 since revision 10.
-What a message says of itself stands in its reply subject, and what the server answers goes to a
-subject below the same inbox:
-
-    <prefix>.<id>.<flow>.<gap mode>.<sequence>.<operation>.$FI
+What a message of fast ingest says of itself stands in its reply subject (`ingest_subjects`), and what
+the server answers goes to a subject below the same inbox.
 
 Frames count in the order in which they passed the tap. A library can only have heard what has passed
 before, so a message beyond what all acknowledgements until then allow is surely its fault.
@@ -15,40 +12,15 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
 
 from jetproof.engine.client_side import Passed
+from jetproof.engine.ingest_subjects import APPEND, PING, ingest_subject
 from jetproof.engine.judge import Finding
 from jetproof.engine.play import Play
 from jetproof.model.matcher import Matcher
 from jetproof.model.matching import describe, mismatch
 from jetproof.wire.frames import Frame, Msg, Pub, Sub, Unsub
 from jetproof.wire.rules.selecting import subject_matches
-
-_APPEND: Final = 1
-_PING: Final = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A reply subject of fast ingest. `batch` is all of it that the messages of a batch share."""
-
-    batch: str
-    flow: int
-    gap: str
-    sequence: int
-    operation: int
-
-
-def token(subject: str) -> Token | None:
-    """What a reply subject says, or None if it is none of fast ingest."""
-    parts = subject.rsplit(".", 5)
-    if len(parts) < 6 or parts[5] != "$FI":
-        return None
-    if not all(part.isdecimal() for part in (parts[1], parts[3], parts[4])):
-        return None
-    return Token(parts[0], int(parts[1]), parts[2], int(parts[3]), int(parts[4]))
 
 
 def paced(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
@@ -64,12 +36,12 @@ def paced(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     sent, beyond = 0, []
     for frame in _exchange(play):
         match frame:
-            case Pub(_, str(reply)) if said := token(reply):
-                if said.operation == _APPEND:
+            case Pub(_, str(reply)) if said := ingest_subject(reply):
+                if said.operation == APPEND:
                     sent += 1
                     if said.sequence > allowed[said.batch]:
                         beyond.append(f"{said.sequence} where {allowed[said.batch]} was allowed")
-            case Msg(subject) if said := token(subject):
+            case Msg(subject) if said := ingest_subject(subject):
                 limit = _limit(frame.payload, outstanding)
                 allowed[said.batch] = max(allowed[said.batch], limit)
             case _:
@@ -86,9 +58,9 @@ def pings(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     highest: dict[str, int] = defaultdict(int)
     count, wrong = 0, []
     for frame in _exchange(play):
-        if not isinstance(frame, Pub) or not (said := token(frame.reply or "")):
+        if not isinstance(frame, Pub) or not (said := ingest_subject(frame.reply or "")):
             continue
-        if said.operation != _PING:
+        if said.operation != PING:
             highest[said.batch] = max(highest[said.batch], said.sequence)
             continue
         count += 1
@@ -121,8 +93,8 @@ def numbered(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
 
 def batch_number(frame: Pub) -> tuple[str, int] | None:
     """Which batch a message is of, and its number; a ping has none of its own."""
-    if said := token(frame.reply or ""):
-        return None if said.operation == _PING else (said.batch, said.sequence)
+    if said := ingest_subject(frame.reply or ""):
+        return None if said.operation == PING else (said.batch, said.sequence)
     if frame.headers is None:
         return None
     batch, sequence = frame.headers.get("Nats-Batch-Id"), frame.headers.get("Nats-Batch-Sequence")
@@ -146,7 +118,7 @@ def channels(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
                 subscribed[sid] = subject
             case Unsub(sid, None):
                 subscribed.pop(sid, None)
-            case Pub(_, str(reply)) if said := token(reply):
+            case Pub(_, str(reply)) if said := ingest_subject(reply):
                 batches.add(said.batch)
                 covering = [each for each in subscribed.values() if subject_matches(each, reply)]
                 if covering != [f"{said.batch}.>"]:

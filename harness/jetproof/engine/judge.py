@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from jetproof.engine.documents import cut, read_json
+from jetproof.engine.error_texts import says
 from jetproof.engine.position_words import listed, precise
-from jetproof.load.errortable import ErrorTable, Law
-from jetproof.load.wire_schemas import WireSchemas
+from jetproof.engine.wire_schemas import WireSchemas
 from jetproof.model.case import ErrorCode, Expectation
+from jetproof.model.error_table import ErrorEntry, ErrorTable
 from jetproof.model.matcher import Matcher
 from jetproof.model.matching import MISSING, WireText, at_path, describe, mismatch
 from jetproof.model.template import Env, Scalar
@@ -122,9 +123,9 @@ class Rules:
     errors: ErrorTable
     schemas: WireSchemas
 
-    @property
-    def law(self) -> Law:
-        return (self.spec, self.revision)
+    def error(self, code: int) -> ErrorEntry | None:
+        """The error of this number, as the release or the revision says it."""
+        return self.errors.lookup(code, self.version, (self.spec, self.revision))
 
 
 def judge(
@@ -381,7 +382,7 @@ def _judge_error(verdict: Judgement, wanted: ErrorCode, seen: Seen, rules: Rules
         verdict.add(f"{at}.error", words, got, words)
         return
     code = error.get("err_code")
-    entry = rules.errors.lookup(code, rules.version, rules.law) if isinstance(code, int) else None
+    entry = rules.error(code) if isinstance(code, int) else None
     right = not wanted.codes or (
         code in wanted.codes and (entry is None or entry.http == error.get("code"))
     )
@@ -391,7 +392,7 @@ def _judge_error(verdict: Judgement, wanted: ErrorCode, seen: Seen, rules: Rules
         isinstance(code, int)
         and isinstance(text, str)
         and entry is not None
-        and not rules.errors.matches_description(code, rules.version, text, rules.law)
+        and not says(entry, text)
     ):
         verdict.positions[f"error-text-{code}"] = cut(text)
 
@@ -401,7 +402,7 @@ def _error_words(wanted: ErrorCode, rules: Rules | None) -> str:
         return "an error"
     words = []
     for code in wanted.codes:
-        entry = None if rules is None else rules.errors.lookup(code, rules.version, rules.law)
+        entry = None if rules is None else rules.error(code)
         words.append(f"error {code}" if entry is None else f"error {code} ({entry.http})")
     return " or ".join(words)
 

@@ -15,7 +15,9 @@ from jetproof.engine.ack_subjects import sequence_of
 from jetproof.engine.client_laws import delivered, handed_over, outstanding, refilled
 from jetproof.engine.delivery_laws import subscribed_first
 from jetproof.engine.ingest_laws import channels, numbered, paced, pings
+from jetproof.engine.ingest_subjects import PING, IngestSubject, ingest_subject
 from jetproof.engine.judge import Finding, Seen
+from jetproof.engine.message_size import charged_size
 from jetproof.engine.play import Play
 from jetproof.engine.read_laws import pages, sequences
 from jetproof.model.case import Law
@@ -81,10 +83,11 @@ def accounted(play: Play, arguments: Mapping[str, object]) -> list[Finding]:
     """Deliveries and pending headers add up to what pull requests asked for, however many."""
     heard = _heard(play, arguments)
     delivered = [seen for seen in heard if seen.status is None]
+    with_headers = arguments.get("headers") != "free"
     sums = {
         "batch": (len(delivered), _pending(heard, "Nats-Pending-Messages")),
         "max_bytes": (
-            sum(_size(seen, arguments.get("headers")) for seen in delivered),
+            sum(charged_size(seen, headers=with_headers) for seen in delivered),
             _pending(heard, "Nats-Pending-Bytes"),
         ),
     }
@@ -151,7 +154,7 @@ class FlowAck:
     msgs: int
     asked: int
     at: int | None = None
-    operation: str = ""
+    operation: int | None = None
 
 
 def flow_ack(seen: Seen, asked: int = 0) -> FlowAck | None:
@@ -161,7 +164,7 @@ def flow_ack(seen: Seen, asked: int = 0) -> FlowAck | None:
         return None
     if "messages" in said:
         return _flow_ack_without_a_subject(said, asked)
-    return _flow_ack_on_a_subject(seen.subject.split(".")[-6:], said)
+    return _flow_ack_on_a_subject(ingest_subject(seen.subject), said)
 
 
 def _flow_ack_without_a_subject(said: Mapping[str, object], asked: int) -> FlowAck | None:
@@ -172,22 +175,21 @@ def _flow_ack_without_a_subject(said: Mapping[str, object], asked: int) -> FlowA
     return FlowAck(seq, msgs, asked)
 
 
-def _flow_ack_on_a_subject(tokens: list[str], said: Mapping[str, object]) -> FlowAck | None:
-    """Read `<prefix>.<id>.<flow>.<gap mode>.<sequence>.<operation>.$FI` and the ack on it."""
-    if len(tokens) < 6 or tokens[-1] != "$FI":
-        return None
-    seq, msgs, asked, at = said.get("seq"), said.get("msgs"), tokens[1], tokens[3]
-    if said.get("type") != "ack" or not asked.isdecimal() or not at.isdecimal():
+def _flow_ack_on_a_subject(
+    answered: IngestSubject | None, said: Mapping[str, object]
+) -> FlowAck | None:
+    seq, msgs = said.get("seq"), said.get("msgs")
+    if answered is None or said.get("type") != "ack":
         return None
     if not isinstance(seq, int) or not isinstance(msgs, int):
         return None
-    return FlowAck(seq, msgs, int(asked), int(at), tokens[4])
+    return FlowAck(seq, msgs, answered.flow, answered.sequence, answered.operation)
 
 
 def _flow_acks(play: Play, arguments: Mapping[str, object]) -> list[FlowAck]:
     asked = int(str(arguments.get("asked", 0)))
     acks = [flow_ack(seen, asked) for seen in _heard(play, arguments)]
-    return [ack for ack in acks if ack and ack.operation != "4"]
+    return [ack for ack in acks if ack and ack.operation != PING]
 
 
 def _broken_steps(acks: list[FlowAck]) -> list[tuple[FlowAck, FlowAck]]:
@@ -206,12 +208,6 @@ def _heard(play: Play, arguments: Mapping[str, object]) -> list[Seen]:
     boxes = [play.boxes[str(name)]] if name else [*play.boxes.values(), *play.replies.values()]
     heard = [seen for box in boxes for seen in (*box.read, *box.unread)]
     return sorted(heard, key=lambda seen: seen.at)
-
-
-def _size(seen: Seen, headers: object) -> int:
-    """What a delivery is charged with: it comes on a subscription's subject that is not counted."""
-    block = b"" if seen.headers is None or headers == "free" else seen.headers.encode()
-    return len(seen.subject.encode()) + len(seen.reply.encode()) + len(block) + len(seen.payload)
 
 
 def _pending(heard: list[Seen], name: str) -> int:

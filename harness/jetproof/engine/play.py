@@ -18,10 +18,12 @@ from itertools import count
 from jetproof import clock
 from jetproof.engine.client_side import ClientSide
 from jetproof.engine.documents import cut
+from jetproof.engine.ingest_subjects import channel, is_fast
 from jetproof.engine.judge import Judgement, Rules, Seen, merge
 from jetproof.engine.mailbox import Mailbox
 from jetproof.engine.marks import Marks
 from jetproof.engine.names import FreshNames
+from jetproof.engine.questions import Questions
 from jetproof.engine.session import Session
 from jetproof.engine.transcript import Transcript
 from jetproof.errors import JetproofError
@@ -96,6 +98,7 @@ class Play:
         self.account = (
             own_account(case, rules.revision) if case.given.isolation == "account" else None
         )
+        self.questions = Questions(session, self.transcript, self.account)
         names = FreshNames(token, case.name, (name for name, _ in case.given.streams))
         self.env: dict[str, Scalar] = dict(names.values)
         self.generic = names.generic
@@ -250,9 +253,9 @@ class Play:
         self.transcript.step = self.step if isinstance(self.step, str) else self.step.name
         self.transcript.sent(line.name, frame)
         if reply is not None:
-            self.requests[_channel(reply)] = frame.subject, line.name
+            self.requests[channel(reply)] = frame.subject, line.name
             fast = headers is not None and FAST_BATCH_ID in headers
-            self._whole.moving |= fast or reply.endswith(".$FI")
+            self._whole.moving |= fast or is_fast(reply)
         if isinstance(self.step, Publish):
             self._whole.moving |= subject.startswith("$")
             # A member of a batch changes nothing before the commit.
@@ -286,7 +289,7 @@ class Play:
         seen = await box.next(seconds * self.factor)
         if seen is None:
             await self.must_be_alive(connection)
-            await self.session.catch_up()
+            await self.questions.catch_up()
             seen = await box.next(LATE * self.factor)
         return seen
 
@@ -343,7 +346,7 @@ class Play:
 
         The one that asked counts; what answers no request counts once an account.
         """
-        asked_by = self.requests.get(_channel(message.subject), (None, None))[1] or next(
+        asked_by = self.requests.get(channel(message.subject), (None, None))[1] or next(
             (name for name, other in self.lines.items() if other.account == line.account), None
         )
         if asked_by == line.name:
@@ -352,7 +355,7 @@ class Play:
 
     def _record(self, line: Line, message: Msg, at: float) -> None:
         self.transcript.received(line.name, message, at)
-        asked = self.requests.get(_channel(message.subject), (None, None))[0]
+        asked = self.requests.get(channel(message.subject), (None, None))[0]
         if asked is not None and asked.startswith("$JS.API."):
             self.session.api_answers = True
         self._watch(message, asked)
@@ -372,7 +375,7 @@ class Play:
         if line is None or self.session.is_planned_loss(line.connection):
             return
         here, elsewhere = await asyncio.gather(
-            self.session.is_alive(line.connection), self.session.answers()
+            self.questions.is_alive(line.name, line.connection), self.questions.answers()
         )
         # Another branch of the case may have ended the server meanwhile.
         if here or self.session.is_planned_loss(line.connection):
@@ -444,12 +447,3 @@ class Play:
 
 def _seen(message: Msg, at: float) -> Seen:
     return Seen(message.subject, message.headers, message.payload, message.reply or "", at)
-
-
-def _channel(reply: str) -> str:
-    """What a reply subject is remembered by.
-
-    A batch of fast ingest may append a hundred thousand messages, each with a reply subject of its
-    own (`<prefix>.<id>.<flow>.<gap mode>.<sequence>.1.$FI`): they are remembered as one.
-    """
-    return reply.rsplit(".", 3)[0] if reply.endswith(".1.$FI") else reply

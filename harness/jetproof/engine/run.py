@@ -29,6 +29,7 @@ from jetproof.engine.run_events import RunEvents
 from jetproof.engine.schema_watch import SUITE, SchemaRecord, SchemaWatch
 from jetproof.engine.session import Session
 from jetproof.engine.verdicts import Ruling, rule
+from jetproof.engine.wire_schemas import WireSchemas
 from jetproof.errors import JetproofError
 from jetproof.events import (
     CaseFinished,
@@ -120,9 +121,10 @@ class _Run:
         self.promises = (
             frozenset() if options.laws == NO_LAWS else held_promises(library, options.editions)
         )
+        self.schemas = WireSchemas(library.schemas)
         self.watches = {
             (target.name, scored): SchemaWatch(
-                library.schemas,
+                self.schemas,
                 target.version,
                 REVISIONS if target.provider == REFERENCE else None,
             )
@@ -299,7 +301,7 @@ class _Run:
             case.spec,
             item.revision,
             self.library.errors,
-            self.library.schemas,
+            self.schemas,
         )
         watch = self.watches[group.target.name, item.scored]
         token = fresh_token(self.options.run)
@@ -372,8 +374,8 @@ class _Run:
             plays=found.plays if found else (),
             never_right=found.never_right if found else False,
         )
-        checks, frames = (found.checks, found.frames) if found else (outcome.checks, outcome.frames)
-        self.finished(CaseFinished(cell, checks, frames))
+        shown = found or outcome
+        self.finished(CaseFinished(cell, shown.checks, shown.frames, shown.questions))
 
     # -- confirmation ---------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jetproof.engine.documents import cut, read_json
-from jetproof.load.wire_schemas import WireSchemas
+from jetproof.engine.wire_schemas import WireSchemas
 from jetproof.model.verdict import Check
 from jetproof.model.versions import Version
 
@@ -87,7 +87,8 @@ class SchemaWatch:
     def _spoken(self, name: str) -> int | None:
         """The revision of the schema's specification that this target speaks."""
         if name not in self._revisions:
-            spec = self._schemas.spec_of(name)
-            spoken = self._schemas.spoken_form(name, self._version)
+            schemas = self._schemas.schemas
+            spec = schemas.spec_of(name)
+            spoken = schemas.spoken_form(name, self._version)
             self._revisions[name] = self._speaks.get(spec, spoken) if spec else spoken
         return self._revisions[name]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from jetproof.load.errortable import ErrorTable
 from jetproof.load.mistakes import Mistake, nearest
 from jetproof.model.case import (
     Advisory,
@@ -21,6 +20,7 @@ from jetproof.model.case import (
     Step,
     Stored,
 )
+from jetproof.model.error_table import ErrorTable
 
 _ERR_CODE = "err_code"
 

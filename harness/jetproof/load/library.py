@@ -18,7 +18,7 @@ from jetproof.load.catalogue import check_catalogues, read_catalogue
 from jetproof.load.deviations import read_deviations
 from jetproof.load.editions import FOLDER, RENAMED, SUFFIX, read_edition, read_renamed
 from jetproof.load.error_cases import check_error_cases
-from jetproof.load.errortable import ErrorTable
+from jetproof.load.error_table import read_error_table
 from jetproof.load.features import read_features
 from jetproof.load.kept import remembered
 from jetproof.load.mistakes import LoadError, Mistake, choices
@@ -30,14 +30,16 @@ from jetproof.load.structure import FileSchema
 from jetproof.load.suite_file import SuiteFile
 from jetproof.load.tables import expand_tables
 from jetproof.load.wire_forms import read_forms
-from jetproof.load.wire_schemas import WireSchemas
+from jetproof.load.wire_schemas import read_schema_set
 from jetproof.model.case import Case
 from jetproof.model.clause import Clause, Spec
 from jetproof.model.edition import Edition, in_order
+from jetproof.model.error_table import ErrorTable
 from jetproof.model.feature import Feature
 from jetproof.model.ledger import Deviation
 from jetproof.model.mutant import Mutant
 from jetproof.model.wire_form import WireForm
+from jetproof.model.wire_schema import SchemaSet
 
 CATALOGUE = "clauses.yaml"
 LEDGER = "deviations.yaml"
@@ -59,7 +61,7 @@ class Library:
     client_cases: tuple[Case, ...]
     deviations: tuple[Deviation, ...]
     mutants: tuple[Mutant, ...]
-    schemas: WireSchemas
+    schemas: SchemaSet
     errors: ErrorTable
     configurations: Mapping[str, ServerHead]
     suite_hash: str
@@ -142,13 +144,13 @@ class _Loading:
     def library(self) -> Library:
         fixtures = self._root / "fixtures"
         try:
-            schemas = WireSchemas.load(
+            schemas = read_schema_set(
                 fixtures / "schemas" / "wire", fixtures / "servers" / "speaks.yaml"
             )
         except LoadError as error:
-            # Without its schemas every case that names one would be told to be wrong.
+            # Without its schemas every case that names one would be reported as invalid.
             raise LoadError([*self._mistakes, *error.mistakes]) from None
-        errors = ErrorTable.load(fixtures / "errors.yaml", self._name(fixtures / "errors.yaml"))
+        errors = read_error_table(fixtures / "errors.yaml", self._name(fixtures / "errors.yaml"))
         configurations = read_heads(fixtures / "servers")
         specs = self._specs()
         forms = self._forms(specs, schemas)
@@ -199,7 +201,7 @@ class _Loading:
         check_catalogues(documents, clauses, self._mistakes)
         return specs
 
-    def _forms(self, specs: Mapping[str, Spec], schemas: WireSchemas) -> tuple[WireForm, ...]:
+    def _forms(self, specs: Mapping[str, Spec], schemas: SchemaSet) -> tuple[WireForm, ...]:
         path = self._root / "fixtures" / "servers" / FORMS
         document = self._document(path) if path.exists() else None
         if document is None:

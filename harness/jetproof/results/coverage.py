@@ -55,7 +55,7 @@ _SHOWN = {
 
 
 class Described(Protocol):
-    """Tells the schema of a message; `load.wire_schemas` does."""
+    """Tells the schema of a message; `engine.wire_schemas` does."""
 
     def classify(self, subject: str, asked: str | None, document: object) -> str | None: ...
 

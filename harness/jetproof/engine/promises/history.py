@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from jetproof.engine.ack_subjects import Delivered, delivered_by
 from jetproof.engine.documents import read_json
+from jetproof.engine.ingest_subjects import is_fast
 from jetproof.engine.play import BATCH_COMMIT, BATCH_ID, BATCH_SEQUENCE, FAST_BATCH_ID
 from jetproof.model.verdict import FrameRecord
 
@@ -36,7 +37,7 @@ class Publication:
     @property
     def fast(self) -> bool:
         """Whether it belongs to fast ingest, which is acknowledged later and by other messages."""
-        return self.reply.endswith(".$FI") or self.header(FAST_BATCH_ID) is not None
+        return is_fast(self.reply) or self.header(FAST_BATCH_ID) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from jetproof.engine.client_side import Made, Passed
-from jetproof.engine.ingest_laws import batch_number, token
+from jetproof.engine.ingest_laws import batch_number
+from jetproof.engine.ingest_subjects import END, PING, ingest_subject
 from jetproof.engine.judge import Finding
 from jetproof.engine.promises.handed import EXACT_MOST, is_payload
 from jetproof.targets.clients.values import payload_bytes
@@ -47,8 +48,6 @@ _OPTIONS: Final = {
 _OF_BATCHES: Final = "nats-batch-"
 """Headers of a batch are the library's own; what it does with those of a caller is its choice."""
 _OF_ACK: Final = ("stream", "seq", "batch", "count", "duplicate")
-_END: Final = 3
-_PING: Final = 4
 
 Message = tuple[str, bytes]
 
@@ -191,8 +190,8 @@ def _batches(exchange: Iterable[Passed]) -> dict[str, list[Message]]:
 
 
 def _ends_only(frame: Pub) -> bool:
-    if said := token(frame.reply or ""):
-        return said.operation in (_END, _PING)
+    if said := ingest_subject(frame.reply or ""):
+        return said.operation in (END, PING)
     return frame.headers is not None and frame.headers.get("Nats-Batch-Commit") == "eob"
 
 
