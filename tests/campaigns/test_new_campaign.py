@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TextIO
 
 import pytest
 
@@ -22,7 +21,6 @@ from jetproof.events import CaseFinished, Emit, Event, RunFinished, RunStarted
 from jetproof.load.library import Library, load_library
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results import Run, read_run
-from jetproof.sinks.console import Console
 
 REQUEST = Request(patterns=("dice",), servers=("2.15.1",))
 
@@ -82,11 +80,7 @@ def _dice(library: Library, earlier: Run | None = None, **faces: Verdict) -> Dic
 
 def _play(campaign: Campaign, out: Path) -> int:
     args = argparse.Namespace(json=True, verbose=False, out=out, junit=None, ctrf=None)
-
-    def open_screen(stream: TextIO, results: str) -> Console:
-        return Console(stream, results=results)
-
-    return asyncio.run(play_campaign(args, campaign, open_screen, more=lambda: {"dice": 1}))
+    return asyncio.run(play_campaign(args, campaign, more=lambda: {"dice": 1}))
 
 
 def test_it_gets_a_folder_a_document_and_an_exit_code(

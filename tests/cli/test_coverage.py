@@ -10,8 +10,9 @@ import pytest
 
 from jetproof.load.library import load_library
 from jetproof.model.clause import Actor
-
-from .conftest import FAILS, PASSES, Command, Validate
+from support.case_files import FAILS, PASSES
+from support.commands import Command
+from support.documents import Validate
 
 CODES = """\
   - case: says-an-error

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from jetproof.cli import machine
-
-from .conftest import Command, Validate
+from support.commands import Command
+from support.documents import Validate
 
 
 def test_doctor_says_what_is_there_and_how_to_fix_what_is_not(

@@ -10,8 +10,8 @@ from jetproof.cli import mutating
 from jetproof.load.library import load_library
 from jetproof.model.mutant import Mutant
 from jetproof.model.verdict import Cell, Verdict
-
-from .conftest import Command, Validate
+from support.commands import Command
+from support.documents import Validate
 
 CASE = "adr-50/atomic/commit::commit-1-stores-every-message"
 

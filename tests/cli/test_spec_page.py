@@ -13,8 +13,8 @@ from jetproof.load.library import load_library
 from jetproof.load.standing import WORDS
 from jetproof.model.versions import Version
 from jetproof.plan import PlanTarget, Selection, select, why_not
+from support.commands import Command
 
-from .conftest import Command
 from .specdemo import PAGE, demo, fences, library_of, played, run_folder
 
 

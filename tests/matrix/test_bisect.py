@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from jetproof.cli.bisect_search import first_other, said
 from jetproof.model.verdict import Cell, Verdict
-
-from .conftest import CHANGED, FAILS, PASSES, Build, CaseFile, Command, Validate
+from support.case_files import CHANGED, FAILS, PASSES, CaseFile
+from support.commands import Command
+from support.documents import Validate
+from support.programs import Build
 
 # The search
 

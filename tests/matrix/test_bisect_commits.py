@@ -18,10 +18,12 @@ from jetproof.cli.bisect_commits import Found, Skipped, first_bad
 from jetproof.cli.bisect_search import chosen, look_at
 from jetproof.load.library import load_library
 from jetproof.targets.releases import this_platform
+from support.case_files import CaseFile
+from support.commands import Command
+from support.documents import Validate
+from support.programs import write_build
 from targets import fake_go
 from targets.fake_go import FakeGo
-
-from .conftest import CaseFile, Command, Validate, write_build
 
 TWO = """\
   - case: two

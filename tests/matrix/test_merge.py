@@ -12,8 +12,12 @@ import pytest
 
 from jetproof.cli import main
 from jetproof.results import read_journal, read_run
+from support.case_files import FAILS, HEAD, PASSES
+from support.commands import Command
+from support.documents import Validate
+from support.programs import write_build
 
-from .conftest import FAILS, HEAD, PASSES, Command, Validate, verdicts, write_build
+from .conftest import verdicts
 
 EMBEDDED = ("--provider", "embedded")
 THREE = (PASSES, FAILS, PASSES.replace("passes", "passes-too"))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jetproof.campaigns.campaign import Campaign
-from jetproof.campaigns.planning import choose
+from jetproof.campaigns.planning import Expected, choose
 from jetproof.campaigns.providers import Where, find_provider, placed
 from jetproof.campaigns.request import Request, Settings
 from jetproof.engine.cells import cell_of
@@ -82,14 +82,6 @@ async def fetch(target: PlanTarget, notify: Callable[[str], None]) -> None:
         await release_binary(target.version, notify=notify)
     elif target.provider in MODULE_PROVIDERS:
         await own_build(parse(target.name), notify=notify)
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What a release owes: how many cells in all, and how many of them have to be played now."""
-
-    cells: int
-    to_play: int
 
 
 @dataclass(slots=True, kw_only=True)

@@ -18,6 +18,14 @@ from jetproof.results import Run
 
 
 @dataclass(frozen=True, slots=True)
+class Expected:
+    """The cells of a release: how many in all, and how many of them have to be played now."""
+
+    cells: int
+    to_play: int
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """The cases of a request. `earlier` is the run that is resumed, if one is."""
 

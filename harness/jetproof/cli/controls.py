@@ -66,9 +66,10 @@ async def _run(args: argparse.Namespace) -> int:
     from jetproof.load.library import load_library
     from jetproof.results import read_run
     from jetproof.sinks import FanOut
+    from jetproof.sinks.console.lines import line
+    from jetproof.sinks.console.screen import Screen
     from jetproof.sinks.controls_report import control_lines, controls_document, write_controls
     from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
-    from jetproof.sinks.paint import paint_for
 
     earlier = None if args.folder is None else read_run(args.folder)
     if earlier is not None and args.out is not None:
@@ -101,10 +102,8 @@ async def _run(args: argparse.Namespace) -> int:
     if args.json:
         write_json(controls_document(earlier, campaign.results, (), code))
     else:
-        paint = paint_for(sys.stdout)
-        for line in control_lines(campaign.results, paint, verbose=args.verbose):
-            sys.stdout.write(f"{line}\n")
-        sys.stdout.write(f"results: {earlier.folder}\n")
+        lines = control_lines(campaign.results, verbose=args.verbose)
+        Screen(sys.stdout).print([*lines, line(f"results: {earlier.folder}")])
     return code
 
 
@@ -112,6 +111,8 @@ def _list_undeclared(args: argparse.Namespace) -> int:
     from jetproof.campaigns.controls import undeclared
     from jetproof.campaigns.selecting import select_cases
     from jetproof.load.library import load_library
+    from jetproof.sinks.console.lines import line
+    from jetproof.sinks.console.screen import Screen
     from jetproof.sinks.controls_report import controls_document, undeclared_lines
 
     library = load_library()
@@ -121,7 +122,6 @@ def _list_undeclared(args: argparse.Namespace) -> int:
     if args.json:
         write_json(controls_document(None, (), found, code))
     else:
-        for line in undeclared_lines(found):
-            sys.stdout.write(f"{line}\n")
-        sys.stdout.write(f"{len(found)} features that cases send and do not declare\n")
+        count = line(f"{len(found)} features that cases send and do not declare")
+        Screen(sys.stdout).print([*undeclared_lines(found), count])
     return code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from jetproof.cli.common import (
     add_command,
@@ -22,7 +22,6 @@ from jetproof.cli.report_files import add_report_files
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
-    from jetproof.sinks.console import Console
 
 _REASONS = 6
 """So many reasons why cases do not apply to one library."""
@@ -71,8 +70,7 @@ async def _run(args: argparse.Namespace) -> int:
     from jetproof.campaigns.gate import plan_gate
     from jetproof.cli.run_folder import play_campaign
     from jetproof.load.library import load_library
-    from jetproof.sinks.console import Console
-    from jetproof.sinks.summary import Front
+    from jetproof.sinks.console.summary import SummaryOptions
 
     campaign = await plan_gate(
         load_library(),
@@ -83,23 +81,16 @@ async def _run(args: argparse.Namespace) -> int:
         ledger=args.ledger,
         notify=say,
     )
-
-    def open_screen(stream: TextIO, results: str) -> Console:
-        console = Console(
-            stream,
-            verbose=args.verbose,
-            results=results,
-            stopped=lambda: campaign.stop.reason or "",
-            front=Front(
-                resume="",
-                reasons=_REASONS if len(campaign.judged) == 1 else 2,
-                besides=campaign.besides,
-            ),
-        )
-        for line in campaign.introductions:
-            console.say(line)
-        return console
-
+    summary = SummaryOptions(
+        command="gate",
+        resumable=False,
+        reasons=_REASONS if len(campaign.judged) == 1 else 2,
+        besides=campaign.besides,
+    )
     return await play_campaign(
-        args, campaign, open_screen, more=lambda: {"libraries": campaign.libraries}
+        args,
+        campaign,
+        summary=summary,
+        introductions=campaign.introductions,
+        more=lambda: {"libraries": campaign.libraries},
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from jetproof.cli.common import (
     add_command,
@@ -23,7 +23,6 @@ from jetproof.cli.report_files import add_report_files
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
-    from jetproof.sinks.matrix_console import MatrixConsole
 
 BUDGET_SECONDS = 1200
 
@@ -74,7 +73,7 @@ async def _run(args: argparse.Namespace) -> int:
     from jetproof.campaigns.resume import resumed
     from jetproof.cli.run_folder import play_campaign
     from jetproof.load.library import load_library
-    from jetproof.sinks.matrix_console import MatrixConsole
+    from jetproof.sinks.console.summary import SummaryOptions
     from jetproof.sinks.releases import Board
 
     request, earlier = request_of(args), None
@@ -92,17 +91,11 @@ async def _run(args: argparse.Namespace) -> int:
     )
     board = Board(campaign.expected, campaign.side_by_side)
 
-    def open_screen(stream: TextIO, results: str) -> MatrixConsole:
-        return MatrixConsole(
-            stream,
-            board,
-            campaign.where.heading,
-            verbose=args.verbose,
-            results=results,
-            stopped=lambda: campaign.stop.reason or "",
-        )
-
     def more() -> Mapping[str, object]:
         return {"provider": campaign.where.provider, "releases": board.rows()}
 
-    return await play_campaign(args, campaign, open_screen, more=more)
+    summary = SummaryOptions(command="matrix", reasons=0)
+    heading = campaign.where.heading
+    return await play_campaign(
+        args, campaign, summary=summary, board=board, heading=heading, more=more
+    )

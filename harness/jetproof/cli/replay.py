@@ -67,7 +67,7 @@ async def _run(args: argparse.Namespace) -> int:
     from jetproof.campaigns.replay import plan_replay, wanted
     from jetproof.load.library import load_library
     from jetproof.sinks import FanOut
-    from jetproof.sinks.paint import paint_for
+    from jetproof.sinks.console.screen import Screen
     from jetproof.sinks.replay_report import ReplayConsole, replay_document
 
     cell = wanted(" ".join(args.case))
@@ -78,8 +78,8 @@ async def _run(args: argparse.Namespace) -> int:
         client=args.client or cell.client,
     )
     campaign = await plan_replay(load_library(), cell, settings_of(args), notify=say)
-    stream = sys.stderr if args.json else sys.stdout
-    console = ReplayConsole(stream, paint_for(stream), campaign.case.id, args.verbose)
+    screen = Screen(sys.stderr if args.json else sys.stdout)
+    console = ReplayConsole(screen, campaign.case.id, args.verbose)
     interrupts = Interrupts(campaign.stop, notify=console.say)
     if args.keep_server:
         campaign.keep_server(interrupts, console.say)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from jetproof.cli.common import (
     add_command,
@@ -22,7 +22,6 @@ from jetproof.cli.report_files import add_report_files
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
-    from jetproof.sinks.console import Console
 
 
 def add_parser(commands: Commands) -> None:
@@ -56,7 +55,6 @@ async def _run(args: argparse.Namespace) -> int:
     from jetproof.campaigns.run import plan_run
     from jetproof.cli.run_folder import play_campaign
     from jetproof.load.library import load_library
-    from jetproof.sinks.console import Console
 
     request, earlier = request_of(args), None
     if args.resume is not None:
@@ -69,13 +67,4 @@ async def _run(args: argparse.Namespace) -> int:
         fail_fast=args.fail_fast,
         notify=say,
     )
-
-    def open_screen(stream: TextIO, results: str) -> Console:
-        return Console(
-            stream,
-            verbose=args.verbose,
-            results=results,
-            stopped=lambda: campaign.stop.reason or "",
-        )
-
-    return await play_campaign(args, campaign, open_screen)
+    return await play_campaign(args, campaign)

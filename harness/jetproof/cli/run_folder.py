@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, TextIO
 
 from jetproof.campaigns.campaign import Campaign
 from jetproof.campaigns.interrupts import Interrupts, attended, exit_code
@@ -15,45 +14,53 @@ from jetproof.cli.report_files import open_report_files
 from jetproof.model.verdict import Cell
 from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.claimed import Claimed
+from jetproof.sinks.console.campaign import Console
+from jetproof.sinks.console.summary import SummaryOptions
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
-
-
-class Screen(Sink, Protocol):
-    """The sink for people."""
-
-    def tick(self) -> None: ...
-
-    def say(self, text: str) -> None: ...
+from jetproof.sinks.releases import Board
 
 
 async def play_campaign(
     args: argparse.Namespace,
     campaign: Campaign,
-    open_screen: Callable[[TextIO, str], Screen],
     *,
+    summary: SummaryOptions | None = None,
+    board: Board | None = None,
+    heading: str = "",
+    introductions: Sequence[str] = (),
     more: Callable[[], Mapping[str, object]] = dict,
 ) -> int:
     """Plays a campaign, and shows it as `args` asks for. `more` adds to the `--json` document."""
     folder = _folder(args, campaign)
-    screen = open_screen(sys.stderr if args.json else sys.stdout, str(folder.folder))
-    interrupts = Interrupts(campaign.stop, notify=screen.say)
+    console = Console(
+        sys.stderr if args.json else sys.stdout,
+        options=summary,
+        board=board,
+        heading=heading,
+        verbose=args.verbose,
+        results=str(folder.folder),
+        stopped=lambda: campaign.stop.reason or "",
+    )
+    for text in introductions:
+        console.say(text)
+    interrupts = Interrupts(campaign.stop, notify=console.say)
 
     def code() -> int:
         return exit_code(interrupts, fan.failures, lambda: campaign.exit_code)
 
     document = Document()
-    shown: list[Sink] = [screen, *open_report_files(args, folder, campaign.cases, code)]
+    shown: list[Sink] = [console, *open_report_files(args, folder, campaign.cases, code)]
     if campaign.planned is not None:
         shown = [Claimed(campaign.counts, campaign.planned, sink) for sink in shown]
     fan = FanOut([folder, document, *shown])
     try:
-        async with attended(interrupts, screen.tick) as owner:
+        async with attended(interrupts, console.tick) as owner:
             await campaign.play(fan, owner)
     finally:
         fan.close()
     for failure in fan.failures:
-        screen.say(str(failure))
+        console.say(str(failure))
     if args.json:
         built = document.build(
             results=str(folder.folder),

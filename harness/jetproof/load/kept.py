@@ -8,6 +8,7 @@ Python that runs it. Nothing depends on it: a cache that cannot be used is as go
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import os
 import pickle
@@ -52,10 +53,22 @@ def _read(place: Path, what: type[T]) -> T | None:
         # Whoever can write there could make this process do anything.
         if told.st_uid != os.getuid() or told.st_mode & 0o022:
             return None
-        found = pickle.loads(place.read_bytes())
+        found = _unpickled(place.read_bytes())
+        os.utime(place)  # what is used stays: `_write` removes what was not used for longest
     except Exception:
         return None
     return found if isinstance(found, what) else None
+
+
+def _unpickled(data: bytes) -> object:
+    """Without the garbage collector, which takes longer than the reading and finds nothing."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return pickle.loads(data)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _write(place: Path, made: object) -> None:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TextIO
+from collections.abc import Iterator
+
+from rich.text import Text
 
 from jetproof.events import CaseFinished, Event, Notice, RunStarted, TargetFailed, TargetStarted
 from jetproof.model.verdict import Verdict
 from jetproof.results.rows import cell_row, check_row, frame_row
-from jetproof.sinks.evidence import check_table, duration, explain, headline
-from jetproof.sinks.paint import Paint
+from jetproof.sinks.console.evidence import (
+    check_table,
+    duration,
+    explain,
+    headline,
+    reason_line,
+)
+from jetproof.sinks.console.lines import dim, line, note
+from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.record import Outcome
 from jetproof.sinks.text import visible
 
@@ -16,10 +25,9 @@ from jetproof.sinks.text import visible
 class ReplayConsole:
     """The sink that shows one case, whole."""
 
-    def __init__(self, stream: TextIO, paint: Paint, case: str, verbose: bool) -> None:
+    def __init__(self, screen: Screen, case: str, verbose: bool) -> None:
         self.finished: CaseFinished | None = None
-        self._stream = stream
-        self._paint = paint
+        self._screen = screen
         self._case = case
         self._verbose = verbose
         self._clauses: RunStarted | None = None
@@ -30,47 +38,42 @@ class ReplayConsole:
                 self._clauses = event
             case TargetStarted():
                 what = f"{event.version} {event.provider} {event.topology} {event.configuration}"
-                self._line(self._paint.dim(f"{visible(what)}, ready after {duration(event.ms)}"))
+                ready = f"{what}, ready after {duration(event.ms)}"
+                self._screen.print([line(dim(ready))])
             case TargetFailed():
-                self._line(f"{self._paint.symbol(Verdict.ERROR)} {visible(event.reason, 4000)}")
+                symbol = self._screen.layout.symbol(Verdict.ERROR)
+                self._screen.print([line(symbol, " ", visible(event.reason, 4000))])
             case CaseFinished():
-                self._finish(event)
+                self._screen.print(self._finish(event))
             case Notice():
                 self.say(event.text)
             case _:
                 pass
 
     def close(self) -> None:
-        self._stream.flush()
+        """Nothing is held."""
 
     def say(self, text: str) -> None:
-        self._line(f"{self._paint.style('note', 'yellow')} {visible(text, 2000)}")
-        self._stream.flush()
+        self._screen.print([note(text)])
 
-    def _finish(self, event: CaseFinished) -> None:
+    def _finish(self, event: CaseFinished) -> Iterator[Text]:
+        layout = self._screen.layout
         frames = tuple(event.frames)
         failed = tuple(check for check in event.checks if not check.ok)
         outcome = Outcome(event.cell, failed, frames, len(frames))
         if event.cell.case != self._case:
             if event.cell.verdict.nonconforming:
-                self._line(headline(outcome, self._paint, reason=True))
+                yield headline(outcome, layout)
+                yield from reason_line(outcome, layout)
             return
         self.finished = event
         clauses = {row.id: row for row in self._clauses.clauses} if self._clauses else {}
-        for line in explain(
-            outcome, clauses, self._paint, whole=True, log=self._verbose, replay=False
-        ):
-            self._line(line)
+        yield from explain(outcome, clauses, layout, whole=True, log=self._verbose, replay=False)
         if self._verbose and event.checks:
-            self._line("")
-            for line in check_table(event.checks, self._paint):
-                self._line(line)
+            yield line()
+            yield from check_table(event.checks, layout)
         for key, text in event.cell.position.items():
-            self._line(f"    position {visible(key)}: {visible(text, 1000)}")
-        self._stream.flush()
-
-    def _line(self, text: str) -> None:
-        self._stream.write(f"{text}\n")
+            yield line(f"    position {key}: {visible(text, 1000)}")
 
 
 def replay_document(run: str, finished: CaseFinished | None, code: int) -> dict[str, object]:

@@ -1,10 +1,9 @@
-"""The published schemas, as a check."""
+"""The published JSON Schemas, as a check."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -17,14 +16,14 @@ Validate = Callable[[str, object], None]
 @pytest.fixture(scope="session")
 def conforms() -> Validate:
     """Fails unless a document conforms to the published schema of that name."""
-    loaded: dict[str, Draft202012Validator] = {}
+    read: dict[str, Draft202012Validator] = {}
 
     def check(name: str, document: object) -> None:
-        if name not in loaded:
-            path: Path = fixtures_dir() / "schemas" / f"{name}.json"
+        if name not in read:
+            path = fixtures_dir() / "schemas" / f"{name}.json"
             schema = json.loads(path.read_text(encoding="utf-8"))
             Draft202012Validator.check_schema(schema)
-            loaded[name] = Draft202012Validator(schema)
-        loaded[name].validate(document)
+            read[name] = Draft202012Validator(schema)
+        read[name].validate(document)
 
     return check

