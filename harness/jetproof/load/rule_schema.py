@@ -1,0 +1,238 @@
+"""The JSON Schema of rules of the tap, for case files and for mutants. docs/tap.md explains them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from jetproof.load.schema_parts import Schema, at_least, by_key, described, mapping, ref, text_or
+
+OPS: Final = (
+    "MSG", "PUB", "HMSG", "HPUB", "INFO", "CONNECT", "SUB", "UNSUB", "PING", "PONG", "OK", "ERR",
+)  # fmt: skip
+SIMPLE: Final = ("drop", "cut", "duplicate", "pass", "refuse", "accept", "pause", "resume")
+COUNTS: Final = ("nth", "every", "after", "times")
+
+_ANYTHING: Schema = {}
+_BOOLEAN: Schema = {"type": "boolean"}
+_DURATION = ref("duration")
+_PLACE: Schema = {"enum": ["before", "after"]}
+_TEXTS: Schema = {"type": "array", "items": {"type": "string", "minLength": 1}}
+
+
+def _op(*known: str) -> Schema:
+    about = "PUB (with HPUB), MSG (with HMSG), SUB, UNSUB, CONNECT and so on."
+    return {"enum": list(known), "description": about}
+
+
+def _pattern(part: str) -> Schema:
+    return text_or(_ANYTHING, ref("matcher"), f"The {part} of the frame: a pattern or a matcher.")
+
+
+SELECTOR: Mapping[str, Schema] = {
+    "from": {
+        "enum": ["client", "server"],
+        "description": "Who sent it; as op says unless given.",
+    },
+    "op": _op(*OPS),
+    "subject": _pattern("subject"),
+    "reply": _pattern("reply"),
+    "status": ref("matcher", "The status of the frame: a matcher."),
+    "description": ref("matcher", "The description of the frame: a matcher."),
+    "payload": ref("matcher", "The payload of the frame: a matcher."),
+    "headers": by_key(ref("matcher"), "Matchers by name."),
+    "json": by_key(ref("matcher"), "Matchers by path."),
+}
+"""The keys that select frames, in a rule and in the step `wire`."""
+
+_REMEMBER = by_key(
+    {
+        "type": "string",
+        "pattern": r"^(subject|reply|status|payload|header\..+|json\..+)$",
+        "x-expected": "one of subject, reply, status, payload, header.<Name>, json.<path>",
+    },
+    "Variables that later frames and rules may name, and where each is read from.",
+    keys="name",
+)
+_ANSWERS = text_or(
+    {"const": "publish", "x-expected": "publish, or a mapping that selects publishes"},
+    mapping(
+        "answers",
+        {
+            **{name: part for name, part in SELECTOR.items() if name != "from"},
+            "op": _op("PUB", "HPUB"),
+            "remember": _REMEMBER,
+        },
+        **{"x-expected": "publish, or a mapping that selects publishes"},
+    ),
+    "The frame answers a publish of the client: any but to the API (publish), or one that this "
+    "selects.",
+)
+_ON = mapping(
+    "on",
+    {
+        **SELECTOR,
+        "answers": _ANSWERS,
+        "nth": at_least(1, "The nth of the frames that all this selects."),
+        "every": at_least(1, "Every nth of them."),
+        "after": at_least(0, "Those after the nth of them."),
+        "times": at_least(1, "At most so many of them."),
+    },
+    "Which frames.",
+)
+_MESSAGE = mapping(
+    "message",
+    {
+        "subject": {
+            "description": "Its subject; that of the answered or selected one unless given."
+        },
+        "to": {"description": "The subject whose subscription receives it."},
+        "reply": {"description": "Its reply subject."},
+        "headers": {"type": "object", "description": "Headers, each a value or a list of them."},
+        "status": {"description": "The status of its header line."},
+        "description": {"description": "The text after the status."},
+        "json": {"description": "Its payload as JSON."},
+        "payload": {"description": "Its payload as text."},
+        "error": {"description": "The text of a -ERR, instead of a message."},
+    },
+    "A message that the tap makes up.",
+)
+_HEADER_EDIT: Schema = {
+    "if": {"type": "object"},
+    "then": mapping(
+        "edit of a header",
+        {
+            "remove": {"const": True, "x-expected": "true"},
+            "add": {"description": "One more line."},
+            "plus": {"description": "Added to the number that the header holds."},
+            "rename": {"type": "string"},
+        },
+        minProperties=1,
+        maxProperties=1,
+    ),
+}
+_ACTIONS: Mapping[str, Mapping[str, Schema]] = {
+    "delay": {
+        "delay": {
+            "if": {"type": "object"},
+            "then": mapping("delay", {"by": _DURATION, "reorder": _BOOLEAN}, required=["by"]),
+            "else": _DURATION,
+        }
+    },
+    "cut": {
+        "cut": text_or(
+            _PLACE,
+            mapping(
+                "cut",
+                {
+                    "place": _PLACE,
+                    "refuse": {
+                        "if": {"type": "boolean"},
+                        "then": {"const": True, "x-expected": "true, or a duration such as 2s"},
+                        "else": _DURATION,
+                    },
+                    "deaf": _BOOLEAN,
+                },
+                **{"x-expected": "before, after, or a mapping such as {refuse: 2s}"},
+            ),
+        )
+    },
+    "refuse": {
+        "refuse": {
+            "if": {"type": "object"},
+            "then": mapping("refuse", {"for": _DURATION, "deaf": _BOOLEAN}),
+            "else": _DURATION,
+        }
+    },
+    "pause": {"pause": _DURATION},
+    "change": {
+        "change": mapping(
+            "change",
+            {
+                "subject": _ANYTHING,
+                "reply": {"description": "A value, or {remove: true}."},
+                "headers": {
+                    "type": ["object", "null"],
+                    "additionalProperties": _HEADER_EDIT,
+                    "description": "Edits by name; null takes the whole block away.",
+                },
+                "status": {"description": "A value, or {remove: true}."},
+                "description": _ANYTHING,
+                "json": {
+                    "type": "object",
+                    "description": "Edits by path: a value, {remove: true}, {add: 1}, "
+                    "{rename: key}, or {value: anything}.",
+                },
+                "payload": _ANYTHING,
+            },
+            minProperties=1,
+        )
+    },
+    "strip": {
+        "strip": mapping(
+            "strip",
+            {
+                "headers": described(_TEXTS, "Names of headers."),
+                "json": described(_TEXTS, "Paths into the payload."),
+                "reply_end": {
+                    "type": "string",
+                    "minLength": 1,
+                    "description": "The end of the reply subject, such as .$FI.",
+                },
+            },
+            minProperties=1,
+        )
+    },
+    "answer": {
+        "answer": {
+            "if": {"type": "array"},
+            "then": {"items": ref("rule-message"), "minItems": 1},
+            "else": ref("rule-message"),
+        },
+        "pass": described(_BOOLEAN, "The server sees the publish, too."),
+    },
+    "inject": {
+        "inject": ref("rule-message"),
+        "place": described(_PLACE, "Before or after the frame; after unless given."),
+        "blind": described(_BOOLEAN, "The request that was answered is over."),
+    },
+}
+ACTIONS: Final = tuple(_ACTIONS)
+_FORMS = [f"{{{kind}: ...}}" for kind in ACTIONS]
+
+DEFINITIONS: Mapping[str, Schema] = {
+    "rule": mapping(
+        "rule",
+        {
+            "id": {"type": "string", "minLength": 1, "description": "What fired asks for."},
+            "on": _ON,
+            "do": ref("rule-action"),
+            "remember": _REMEMBER,
+        },
+        "On a selected frame, one action. docs/tap.md explains rules.",
+        required=["on", "do"],
+    ),
+    "rule-action": text_or(
+        {"enum": list(SIMPLE), "x-besides": _FORMS},
+        {
+            "title": "action of a rule",
+            "type": "object",
+            "x-expected": f"an action: {', '.join((*SIMPLE, *_FORMS))}",
+            "x-names": "action",
+            "oneOf": [{"required": [kind]} for kind in ACTIONS],
+            "allOf": [
+                {
+                    "if": {"type": "object", "required": [kind]},
+                    "then": mapping(f"action {kind}", properties),
+                }
+                for kind, properties in _ACTIONS.items()
+            ],
+        },
+        "What happens to the frame.",
+    ),
+    "rule-message": _MESSAGE,
+}
+"""What `#/$defs` of a schema needs for rules, besides `matcher`, `duration` and `name`."""
+
+NEEDED: Final = ("duration", "name", "fill", "matcher", "operators")
+"""Further definitions of case files that those of rules refer to."""
