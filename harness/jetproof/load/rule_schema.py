@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from jetproof.load.schema_parts import Schema, at_least, by_key, described, mapping, ref, text_or
+from jetproof.load.schema_parts import (
+    Schema,
+    at_least,
+    by_key,
+    described,
+    mapping,
+    only_true,
+    ref,
+    text_or,
+)
 
 OPS: Final = (
     "MSG", "PUB", "HMSG", "HPUB", "INFO", "CONNECT", "SUB", "UNSUB", "PING", "PONG", "OK", "ERR",
@@ -16,8 +25,16 @@ COUNTS: Final = ("nth", "every", "after", "times")
 _ANYTHING: Schema = {}
 _BOOLEAN: Schema = {"type": "boolean"}
 _DURATION = ref("duration")
+_DEAF: Schema = {
+    "type": "boolean",
+    "description": "Nobody listens at the port, so that connecting itself fails.",
+}
 _PLACE: Schema = {"enum": ["before", "after"]}
-_TEXTS: Schema = {"type": "array", "items": {"type": "string", "minLength": 1}}
+_TEXTS: Schema = {
+    "type": "array",
+    "items": {"type": "string", "minLength": 1},
+    "x-expected": "a list of texts",
+}
 
 
 def _op(*known: str) -> Schema:
@@ -102,10 +119,10 @@ _HEADER_EDIT: Schema = {
     "then": mapping(
         "edit of a header",
         {
-            "remove": {"const": True, "x-expected": "true"},
+            "remove": only_true("Takes it away."),
             "add": {"description": "One more line."},
             "plus": {"description": "Added to the number that the header holds."},
-            "rename": {"type": "string"},
+            "rename": {"type": "string", "description": "Another name."},
         },
         minProperties=1,
         maxProperties=1,
@@ -114,8 +131,16 @@ _HEADER_EDIT: Schema = {
 _ACTIONS: Mapping[str, Mapping[str, Schema]] = {
     "delay": {
         "delay": {
+            "description": "It is held for a time, and with it all that follows.",
             "if": {"type": "object"},
-            "then": mapping("delay", {"by": _DURATION, "reorder": _BOOLEAN}, required=["by"]),
+            "then": mapping(
+                "delay",
+                {
+                    "by": ref("duration", "How long it is held, and with it all that follows."),
+                    "reorder": described(_BOOLEAN, "Others may overtake it."),
+                },
+                required=["by"],
+            ),
             "else": _DURATION,
         }
     },
@@ -125,31 +150,41 @@ _ACTIONS: Mapping[str, Mapping[str, Schema]] = {
             mapping(
                 "cut",
                 {
-                    "place": _PLACE,
+                    "place": described(_PLACE, "Before or after the frame; before unless given."),
                     "refuse": {
+                        "description": "New connections are refused, for a time or (true) until "
+                        "they are accepted.",
                         "if": {"type": "boolean"},
                         "then": {"const": True, "x-expected": "true, or a duration such as 2s"},
                         "else": _DURATION,
                     },
-                    "deaf": _BOOLEAN,
+                    "deaf": _DEAF,
                 },
                 **{"x-expected": "before, after, or a mapping such as {refuse: 2s}"},
             ),
+            "The connection is closed at both ends.",
         )
     },
     "refuse": {
         "refuse": {
+            "description": "New connections are closed as soon as they are made, for a time.",
             "if": {"type": "object"},
-            "then": mapping("refuse", {"for": _DURATION, "deaf": _BOOLEAN}),
+            "then": mapping(
+                "refuse",
+                {
+                    "for": ref("duration", "How long; until they are accepted unless given."),
+                    "deaf": _DEAF,
+                },
+            ),
             "else": _DURATION,
         }
     },
-    "pause": {"pause": _DURATION},
+    "pause": {"pause": ref("duration", "All that the server says is held for this long.")},
     "change": {
         "change": mapping(
             "change",
             {
-                "subject": _ANYTHING,
+                "subject": {"description": "Another subject."},
                 "reply": {"description": "A value, or {remove: true}."},
                 "headers": {
                     "type": ["object", "null"],
@@ -157,14 +192,15 @@ _ACTIONS: Mapping[str, Mapping[str, Schema]] = {
                     "description": "Edits by name; null takes the whole block away.",
                 },
                 "status": {"description": "A value, or {remove: true}."},
-                "description": _ANYTHING,
+                "description": {"description": "Another text after the status."},
                 "json": {
                     "type": "object",
                     "description": "Edits by path: a value, {remove: true}, {add: 1}, "
                     "{rename: key}, or {value: anything}.",
                 },
-                "payload": _ANYTHING,
+                "payload": {"description": "Another payload, as text."},
             },
+            "It is passed on with some parts different.",
             minProperties=1,
         )
     },
@@ -180,11 +216,13 @@ _ACTIONS: Mapping[str, Mapping[str, Schema]] = {
                     "description": "The end of the reply subject, such as .$FI.",
                 },
             },
+            "It is passed on, and counts, as if its sender had left these parts out.",
             minProperties=1,
         )
     },
     "answer": {
         "answer": {
+            "description": "The tap answers a publish in the server's place: a message, or a list.",
             "if": {"type": "array"},
             "then": {"items": ref("rule-message"), "minItems": 1},
             "else": ref("rule-message"),

@@ -98,7 +98,7 @@ class FileSchema:
 
 def _sentences(error: _Error, keys: Keys) -> Iterator[Flaw]:
     value, schema = error.validator_value, error.schema
-    where = _where(keys)
+    where = _where(keys) if keys else _title(schema, keys)
     expected = schema.get("x-expected")
     if "x-whole" in schema and not any(key in error.instance for key in schema["required"]):
         yield Flaw(keys, f"{where} must be {schema['x-whole']}, not a mapping")
