@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jetproof.model.clause import Clause
-from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
+from jetproof.model.verdict import Cell, Check, FrameRecord, Question, Verdict
+
+INTERRUPTED = "interrupted"
+"""Why a run ended early if a person or a CI system ended it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,8 @@ class CaseFinished:
     cell: Cell
     checks: Sequence[Check] = ()
     frames: Sequence[FrameRecord] = ()
+    questions: Sequence[Question] = ()
+    """What the engine itself asked while the case was played."""
 
 
 @dataclass(frozen=True, slots=True)

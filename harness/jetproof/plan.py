@@ -18,6 +18,7 @@ from typing import Literal
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library
 from jetproof.model.case import Case
+from jetproof.model.claims import held_revision, is_held_to
 from jetproof.model.clause import Actor
 from jetproof.model.client import operations
 from jetproof.model.edition import Edition
@@ -108,12 +109,6 @@ class Item:
     def law(self) -> str:
         """The revision by name, where it is another than the one that the case is about."""
         return "" if self.revision == self.case.revision else f"{self.case.spec}@{self.revision}"
-
-    def replay(self, target: PlanTarget) -> str:
-        """The command that plays it again."""
-        law = f" --spec {self.law}" if self.law else ""
-        client = f" --client {shlex.quote(self.client.name)}" if self.client else ""
-        return f"jetproof replay {self.case.id} --server {shlex.quote(target.name)}{client}{law}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,12 +209,11 @@ def scored_by(library: Library, items: Iterable[Item], edition: Edition | None) 
     else keeps them, and named them."""
     if edition is None:
         return tuple(items)
-    ours = {case.id for case in (*library.cases, *library.client_cases)}
     return tuple(
         replace(
             item,
             edition=edition.name,
-            scored=item.case.id not in ours or edition.scores(item.case.id, item.case.hash),
+            scored=item.case.id not in library.ids or edition.scores(item.case.id, item.case.hash),
         )
         for item in items
     )
@@ -265,6 +259,18 @@ def name_of(item: Item, target: PlanTarget) -> str:
     return str(
         CellId(item.case.id, str(target.version), topology, target.provider, client, item.law)
     )
+
+
+def replay_command(library: Library, item: Item, target: PlanTarget) -> str:
+    """What plays the cell again. A case that the library does not have is found by its file."""
+    case, words = item.case, ["jetproof", "replay"]
+    words.append(case.id if case.id in library.ids else f"{case.file}::{case.name}")
+    words += ["--server", target.name]
+    if item.client is not None:
+        words += ["--client", item.client.name]
+    if item.law:
+        words += ["--spec", item.law]
+    return shlex.join(words)
 
 
 def why_not(library: Library, item: Item, target: PlanTarget) -> str | None:
@@ -339,7 +345,7 @@ def client_items(library: Library, cases: Iterable[Case], client: PlanClient) ->
     items = []
     for case in cases:
         spec = library.specs[case.spec]
-        asked = (client.claims.get(case.spec, spec.revision), spec.revision)
+        asked = (held_revision(client.claims, case.spec, spec.revision), spec.revision)
         clauses = library.clauses_of(case)
         held = [number for number in asked if all(clause.holds_in(number) for clause in clauses)]
         items.append(Item(case, held[0] if held else asked[0], client))
@@ -348,7 +354,7 @@ def client_items(library: Library, cases: Iterable[Case], client: PlanClient) ->
 
 def is_claimed(library: Library, client: PlanClient, spec: str, revision: int) -> bool:
     """Whether a library is held to this revision: the one it claims, or the law if it claims none."""
-    return client.claims.get(spec, library.specs[spec].revision) == revision
+    return is_held_to(client.claims, spec, library.specs[spec].revision, revision)
 
 
 def _group(target: PlanTarget, items: Iterable[Item], *, apart: bool) -> list[Group]:

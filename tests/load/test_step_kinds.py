@@ -19,13 +19,13 @@ from jetproof.engine import player
 from jetproof.load.case_schema import case_file, definitions, mutants_file, page, table
 from jetproof.load.library import Library
 from jetproof.load.mistakes import Mistake
-from jetproof.load.nodes import parse_yaml
 from jetproof.load.reader import FileSource, Reader
 from jetproof.load.schema_parts import mapping, ref
 from jetproof.load.scope import Scope
 from jetproof.load.steps import KINDS
 from jetproof.load.steps.kind import Readers, StepKind, Written
 from jetproof.load.steps.reading import CaseSteps
+from jetproof.load.yaml_source import parse_yaml
 from jetproof.model.case import Step
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -223,7 +223,6 @@ PUB = Pub("orders.new", "_INBOX.7", Headers([("Nats-Batch-Id", "b1")]), b"text")
         ("client", PUB, {"op": "HPUB"}, True),
         ("client", PUB, {"op": "MSG"}, False),
         ("server", Err("x"), {"op": "ERR"}, True),
-        ("server", Err("x"), {"op": "ERR"}, True),
         ("server", Err("x"), {"from": "server"}, True),
         ("server", Err("x"), {"from": "server", "subject": ">"}, False),
         ("client", Ping(), {"op": "PING", "from": "client"}, True),

@@ -62,7 +62,7 @@ async def _ask_to_step_down(play: Play, stream: str, to: str | None) -> object:
     wish = None if to is None else {"placement": {"preferred": to}}
     subject = f"$JS.API.{kind_of(stream)}.LEADER.STEPDOWN.{stream}"
     try:
-        answer = await play.session.api(subject, wish, account=play.account)
+        answer = await play.questions.api(subject, wish)
     except (WireTimeout, ConnectionLost) as problem:
         return str(problem)
     return answer.get("error") or "it will"

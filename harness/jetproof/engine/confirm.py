@@ -15,7 +15,7 @@ from typing import Final
 
 from jetproof.engine.player import Outcome
 from jetproof.engine.verdicts import Ruling
-from jetproof.model.verdict import Check, Fault, FrameRecord, Verdict
+from jetproof.model.verdict import Check, Fault, FrameRecord, Question, Verdict
 from jetproof.plan import Group, Item
 
 SUSPECTS_MOST: Final = 20
@@ -63,6 +63,7 @@ class Confirmed:
     never_right: bool
     checks: Sequence[Check]
     frames: Sequence[FrameRecord]
+    questions: Sequence[Question]
 
 
 def is_settled(plays: Sequence[Played]) -> bool:
@@ -79,10 +80,11 @@ def settle(plays: Sequence[Played], unconfirmed: str = "") -> Confirmed:
         [play for play in more if play.ruling.verdict is not Verdict.ERROR],
     )
     known = next((play for play in judged if _turns_known(first, play)), None)
-    checks, frames = first.outcome.checks, first.outcome.frames
+    shown = first if known is None else known
+    checks, frames = shown.outcome.checks, shown.outcome.frames
+    questions = shown.outcome.questions
     if known is not None:
         ruling = known.ruling
-        checks, frames = known.outcome.checks, known.outcome.frames
     elif any(play.red for play in more):
         pass  # it stands
     elif not judged:
@@ -94,6 +96,7 @@ def settle(plays: Sequence[Played], unconfirmed: str = "") -> Confirmed:
         ruling = Ruling(Verdict.UNSTABLE, words)
         checks = tuple(chain.from_iterable(_labelled(n, play) for n, play in enumerate(plays, 1)))
         frames = tuple(chain.from_iterable(_separated(n, plays) for n in range(len(plays))))
+        questions = _in_one_transcript(plays)
     return Confirmed(
         ruling,
         tuple(play.ruling.verdict.value for play in plays),
@@ -102,6 +105,7 @@ def settle(plays: Sequence[Played], unconfirmed: str = "") -> Confirmed:
         ),
         checks,
         frames,
+        questions,
     )
 
 
@@ -123,3 +127,14 @@ def _separated(index: int, plays: Sequence[Played]) -> Sequence[FrameRecord]:
     play = plays[index]
     words = f"play {index + 1} of {len(plays)}, {play.how}: {play.ruling.verdict.value}"
     return (FrameRecord(0.0, "!", "harness", "play", note=words), *play.outcome.frames)
+
+
+def _in_one_transcript(plays: Sequence[Played]) -> tuple[Question, ...]:
+    """The questions of all plays, each with its place among the frames of `_separated`."""
+    found: list[Question] = []
+    before = 0
+    for play in plays:
+        before += 1  # the line that says which play it is
+        found += [replace(one, after=one.after + before) for one in play.outcome.questions]
+        before += len(play.outcome.frames)
+    return tuple(found)

@@ -64,7 +64,7 @@ async def _group_of(play: Play, stream: str) -> list[str]:
     try:
         async with asyncio.timeout(_ANSWER_WITHIN * play.factor):
             subject = f"$JS.API.{kind_of(stream)}.INFO.{stream}"
-            info = await play.session.api(subject, account=play.account)
+            info = await play.questions.api(subject)
     except (TimeoutError, ConnectionLost):
         return []
     told: Mapping[str, Any] = info.get("cluster") or {}

@@ -94,14 +94,14 @@ async def advisory(play: Play, step: Advisory) -> None:
         seen = await _advised(play, subject, step.none_for)
         words = f"no advisory for {step.none_for:g} s"
         if seen is None:
-            await play.session.must_hear(play.account)
+            await play.questions.must_hear()
         play.check(step, "advisory", seen is None, words, seen and _kind(seen))
         return
     assert step.message is not None
     seen = await _advised(play, subject, step.within or ADVISORY_WITHIN)
     if seen is None:
-        await play.session.must_hear(play.account)
-        await play.session.catch_up()
+        await play.questions.must_hear()
+        await play.questions.catch_up()
         seen = await _advised(play, subject, LATE)
     if seen is None:
         _not_there(play, step.message, "none")

@@ -23,6 +23,7 @@ from jetproof.engine.judge import Judgement, Rules, Seen, merge
 from jetproof.engine.mailbox import Mailbox
 from jetproof.engine.marks import Marks
 from jetproof.engine.names import FreshNames
+from jetproof.engine.questions import Questions
 from jetproof.engine.session import Session
 from jetproof.engine.transcript import Transcript
 from jetproof.errors import JetproofError
@@ -97,6 +98,7 @@ class Play:
         self.account = (
             own_account(case, rules.revision) if case.given.isolation == "account" else None
         )
+        self.questions = Questions(session, self.transcript, self.account)
         names = FreshNames(token, case.name, (name for name, _ in case.given.streams))
         self.env: dict[str, Scalar] = dict(names.values)
         self.generic = names.generic
@@ -287,7 +289,7 @@ class Play:
         seen = await box.next(seconds * self.factor)
         if seen is None:
             await self.must_be_alive(connection)
-            await self.session.catch_up()
+            await self.questions.catch_up()
             seen = await box.next(LATE * self.factor)
         return seen
 
@@ -373,7 +375,7 @@ class Play:
         if line is None or self.session.is_planned_loss(line.connection):
             return
         here, elsewhere = await asyncio.gather(
-            self.session.is_alive(line.connection), self.session.answers()
+            self.questions.is_alive(line.name, line.connection), self.questions.answers()
         )
         # Another branch of the case may have ended the server meanwhile.
         if here or self.session.is_planned_loss(line.connection):

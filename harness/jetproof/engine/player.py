@@ -29,7 +29,7 @@ from jetproof.model.template import (
     scalar,
     text_of,
 )
-from jetproof.model.verdict import Check, Fault, FrameRecord
+from jetproof.model.verdict import Check, Fault, FrameRecord, Question
 from jetproof.wire import ConnectionLost, ConnectTimeout, WireTimeout
 
 STALL = 0.4
@@ -53,6 +53,8 @@ class Outcome:
     disturbed: bool = False
     unsupported: str | None = None
     """What a client library has no call for, so that the case does not apply to it."""
+    questions: Sequence[Question] = ()
+    """What the engine itself asked meanwhile."""
 
 
 async def play_case(play: Play) -> Outcome:
@@ -98,7 +100,14 @@ async def play_case(play: Play) -> Outcome:
     await _leave(play)
     told = error and play.generic(error)
     return Outcome(
-        play.checks, play.transcript.frames, play.positions, ms, told, disturbed, unsupported
+        play.checks,
+        play.transcript.frames,
+        play.positions,
+        ms,
+        told,
+        disturbed,
+        unsupported,
+        play.transcript.questions,
     )
 
 
@@ -119,7 +128,7 @@ async def _told(play: Play, problem: Exception) -> str | None:
         case ConnectionLost():
             # The server closed a connection of the case's own, and is there for others.
             closed = [line for line in play.lines.values() if line.closed_by_server]
-            if closed and await play.session.answers():
+            if closed and await play.questions.answers():
                 reason = closed[0].connection.close_reason
                 play.check(play.step, "connection", False, f"{closed[0].name} stays open", reason)
                 return None

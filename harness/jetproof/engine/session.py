@@ -13,17 +13,21 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from jetproof.engine.documents import read_json
 from jetproof.errors import JetproofError
+from jetproof.model.matching import at_path
 from jetproof.targets.node import Death, Release
 from jetproof.targets.topology import RunningTarget
-from jetproof.wire import Connection, ConnectionLost, Msg, WireTimeout
+from jetproof.wire import Connection, ConnectionLost, Msg
 
 SHARED_CONNECTIONS = 4
 EPITAPH_SECONDS = 0.5
 KEEPER = "JETPROOF_KEEPER"
+HARNESS = "harness"
+"""What transcripts call the connections of the harness itself."""
+ANSWER_WITHIN = 5.0
 CATCH_UP_WITHIN = 8.0
 PONG_WITHIN = 5.0
 TOKEN = re.compile(r"jp[0-9a-z]{12}")
@@ -229,69 +233,43 @@ class Session:
         self._watchers[token] = callback
         return lambda: self._watchers.pop(token, None) and None
 
-    async def api(
-        self, subject: str, document: Mapping[str, object] | None = None, *, account: str | None
-    ) -> dict[str, Any]:
-        """A JetStream API call of the harness's own, outside every transcript."""
-        payload = b"" if document is None else json.dumps(document).encode()
-        answer = await self.ask(subject, payload, account=account)
-        told = read_json(answer.payload) if answer.payload else {"status": answer.status}
-        if not isinstance(told, dict):
-            raise JetproofError(f"{subject} was answered with no JSON object", phase="play")
-        return told
-
-    async def ask(self, subject: str, payload: bytes, *, account: str | None) -> Msg:
+    async def ask(
+        self, subject: str, payload: bytes, *, account: str | None, within: float = ANSWER_WITHIN
+    ) -> Msg:
         """A request on the harness's own connection to an account."""
         observer = self._observers.get(account)
         if observer is None or observer.closed:
             raise ConnectionLost("the harness has no connection to ask the API")
-        return await observer.request(subject, payload, timeout=5.0 * self.factor)
+        return await observer.request(subject, payload, timeout=within * self.factor)
 
-    async def answers(self) -> bool:
-        """Whether the server answers the harness itself, whatever a case's connection says."""
-        observer = self._observers.get(None)
-        return observer is not None and await self.is_alive(observer)
+    def observer(self, account: str | None) -> Connection | None:
+        """The harness's own connection to an account, if it has one."""
+        return self._observers.get(account)
 
-    async def catch_up(self) -> None:
-        """Waits until JetStream has worked off what it was asked before now.
+    @property
+    def can_catch_up(self) -> bool:
+        """Whether somebody answers questions, so that an answer can be waited for."""
+        observer = self.observer(None)
+        return self.api_answers and observer is not None and not observer.closed and not self.down
 
-        A server under load answers late. A question of the harness's own that is asked now and
-        answered shows that an earlier one will not be; where nobody answers questions, there is
-        nothing to wait for.
-        """
-        observer = self._observers.get(None)
-        if not self.api_answers or observer is None or observer.closed or self.down:
-            return
-        with contextlib.suppress(WireTimeout, ConnectionLost):
-            await observer.request("$JS.API.INFO", timeout=CATCH_UP_WITHIN * self.factor)
+    async def caught_up(self) -> Msg:
+        """The answer to a question that JetStream comes to after everything asked before."""
+        return await self.ask("$JS.API.INFO", b"", account=None, within=CATCH_UP_WITHIN)
 
-    async def must_hear(self, account: str | None) -> None:
-        """No advisory came: that means something only if the observer could have heard it."""
-        observer = self._observers.get(account)
-        if observer is None or self.is_planned_loss(observer):
-            return
-        if not await self.is_alive(observer) and not self.is_planned_loss(observer):
-            why = observer.close_reason or "it answers no PING"
-            self.die(f"the server does not answer any more: {why}")
-            raise TargetDied(self.dead or why)
-
-    async def is_alive(self, connection: Connection) -> bool:
-        """Whether the server still answers a PING on this connection."""
-        try:
-            await connection.flush(PONG_WITHIN * self.factor)
-        except (ConnectionLost, WireTimeout):
-            return False
-        return True
+    async def ping(self, connection: Connection) -> None:
+        """Returns when the server has answered a PING on this connection."""
+        await connection.flush(PONG_WITHIN * self.factor)
 
     def live_nodes(self) -> list[str]:
         return [name for name in self.target.nodes if name not in self.down]
 
     async def sweep(self, token_prefix: str) -> None:
         """Deletes every stream that this run left, for servers that outlive it."""
-        listed = await self.api("$JS.API.STREAM.NAMES", {}, account=None)
-        for name in listed.get("streams") or []:
+        answer = await self.ask("$JS.API.STREAM.NAMES", b"{}", account=None)
+        listed = at_path(read_json(answer.payload), "streams")
+        for name in listed if isinstance(listed, list) else ():
             if isinstance(name, str) and token_prefix in name:
-                await self.api(f"$JS.API.STREAM.DELETE.{name}", account=None)
+                await self.ask(f"$JS.API.STREAM.DELETE.{name}", b"", account=None)
 
     def _advised(self, message: Msg, at: float) -> None:
         found = TOKEN.search(message.subject)

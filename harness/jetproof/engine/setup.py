@@ -151,7 +151,9 @@ async def _unreached(play: Play, subject: str, deadline: float) -> str | None:
         while True:
             left = max(0.1, min(PROBE_WITHIN * play.factor, deadline - clock.now()))
             with contextlib.suppress(WireTimeout):
-                answer = await line.connection.request(subject, headers=wrong, timeout=left)
+                answer = await play.questions.request(
+                    line.name, line.connection, subject, wrong, left
+                )
                 if answer.status is None:
                     break
             if clock.now() > deadline:
@@ -163,9 +165,7 @@ async def _unreached(play: Play, subject: str, deadline: float) -> str | None:
 async def _listed(play: Play, stream: str, subject: str) -> bool:
     """Whether the meta leader knows the stream; until it does, it says that there is none."""
     try:
-        told = await play.session.api(
-            "$JS.API.STREAM.NAMES", {"subject": subject}, account=play.account
-        )
+        told = await play.questions.api("$JS.API.STREAM.NAMES", {"subject": subject})
     except WireTimeout:
         return False
     return stream in (told.get("streams") or ())

@@ -15,7 +15,7 @@ from typing import IO, overload
 
 from jetproof import clock
 from jetproof.engine.identity import now
-from jetproof.model.verdict import FrameRecord
+from jetproof.model.verdict import FrameRecord, Question
 from jetproof.wire import Headers, Msg, Pub
 
 HEAD = 2000
@@ -90,6 +90,7 @@ class Transcript:
         self._moment = moment
         self.begin()
         self.frames = Frames()
+        self.questions: list[Question] = []
         self.step = ""
 
     def begin(self) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from jetproof.load.mistakes import Mistake
-from jetproof.load.nodes import Document, Keys
 from jetproof.load.reader import AnyNames, FileSource, Reader
 from jetproof.load.rules import RuleReader
 from jetproof.load.scope import like_clause
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import Document, Keys
 from jetproof.model.clause import Clause
 from jetproof.model.mutant import Mutant
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from jetproof.load.nodes import Document, Keys
+from jetproof.load.yaml_source import Document, Keys
 from jetproof.model import template
 from jetproof.model.matcher import WITH_A_MATCHER, Matcher, MatcherError, parse_matcher
 from jetproof.model.matching import PathError, parse_path

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import Raw, Reader, as_map, duration_in, seconds
 from jetproof.load.rule_schema import ACTIONS
+from jetproof.load.yaml_source import Keys
 from jetproof.model.template import Value
 from jetproof.wire.rules.model import (
     Accept,

@@ -11,11 +11,11 @@ from functools import cache
 from typing import Any, Final
 
 from jetproof.data import fixtures_dir
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import AnyNames, DataSource, Raw, Reader, as_map
 from jetproof.load.rule_actions import ActionReader
 from jetproof.load.rule_schema import COUNTS, OPS
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import Keys
 from jetproof.model.matcher import Matcher
 from jetproof.wire.rules.model import (
     Answer,

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from jetproof.load.features import FeatureUses
 from jetproof.load.mistakes import Mistake, choices
-from jetproof.load.nodes import Document, Keys
 from jetproof.load.reader import FileSource, Raw, Reader, as_map, seconds
 from jetproof.load.scope import Known, Scope
 from jetproof.load.servers import ServerHead
 from jetproof.load.steps.reading import CaseSteps
 from jetproof.load.structure import Flaw
+from jetproof.load.yaml_source import Document, Keys
 from jetproof.model.case import Case, ConnectionGiven, Given, is_client_suite, silence_of
 from jetproof.model.clause import Actor, Clause
 from jetproof.model.fingerprint import fingerprint

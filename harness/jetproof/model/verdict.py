@@ -77,6 +77,33 @@ class FrameRecord:
     step: str = ""
 
 
+class QuestionEnd(StrEnum):
+    """How a question of the engine's own ended. ABANDONED: the engine did not wait any longer."""
+
+    ANSWERED = "answered"
+    TIMEOUT = "timeout"
+    LOST = "lost"
+    ABANDONED = "abandoned"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something that the engine asked a server for its own sake while a case was played."""
+
+    after: int  # how many frames of the transcript came before it
+    ms: float
+    ended_ms: float
+    connection: str
+    subject: str  # PING where it was no message
+    headers: tuple[tuple[str, str], ...] | None = None
+    payload: bytes = b""
+    end: QuestionEnd = QuestionEnd.ANSWERED
+    status: int | None = None
+    answer_headers: tuple[tuple[str, str], ...] | None = None
+    answer: bytes = b""
+    step: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """The verdict of one case on one target: the row everything else is made of."""

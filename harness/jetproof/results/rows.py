@@ -91,7 +91,7 @@ def check_row(run: str, cell: Cell, index: int, check: Check) -> Row:
         "attempt": cell.attempt,
         "index": index,
         "step": check.step,
-        "iteration": check.iteration,
+        "iteration": _text(check.iteration),
         "kind": check.kind,
         "path": check.path,
         "ok": check.ok,

@@ -19,7 +19,7 @@ from typing import Any
 from jetproof.errors import JetproofError
 from jetproof.model.verdict import Verdict
 from jetproof_reports.page.evidence import evidence_of
-from jetproof_reports.page.libraries import claimed, is_witness, laws_of, libraries_of
+from jetproof_reports.page.libraries import held_of, is_witness, laws_of, libraries_of
 from jetproof_reports.page.overview import is_scored, overview_of
 from jetproof_reports.page.plain import (
     Plain,
@@ -133,6 +133,8 @@ class _Maker:
             text(row.get("fingerprint")): row.get("stable")
             for row in rows_of(self.tables, "fingerprints")
         }
+        libraries, laws = libraries_of(self.tables), laws_of(self.tables)
+        held_to = [held_of(libraries, laws, of[5], of[0]) if of[5] else None for of in self.rows]
         return {
             "runs": [
                 {name: row.get(name) for name in _RUN} for row in rows_of(self.tables, "runs")
@@ -151,6 +153,10 @@ class _Maker:
                 "topology": [of[4] for of in self.rows],
                 "client": [of[5] for of in self.rows],
                 "clauses": clauses,
+                "held_to": held_to,
+                "is_held": [
+                    held in (None, of[3]) for held, of in zip(held_to, self.rows, strict=True)
+                ],
             },
             "grid": grid,
             "cells": cells,
@@ -178,8 +184,8 @@ class _Maker:
                 number for key, number in self.numbers.items() if not is_scored(by_key[key])
             ],
             "left_out": [],
-            "libraries": libraries_of(self.tables),
-            "laws": laws_of(self.tables),
+            "libraries": libraries,
+            "laws": laws,
         }
 
     def _held(self) -> list[tuple[int, dict[str, Any]]]:
@@ -239,8 +245,8 @@ def _is_held_to(row: Row, libraries: dict[str, Plain], laws: dict[str, int]) -> 
     client = row.get("client")
     if not client:
         return True
-    claim = claimed(libraries, laws, client, text(row.get("spec")))
-    return not is_witness(client) and claim in (None, row.get("spec_revision"))
+    held = held_of(libraries, laws, client, text(row.get("spec")))
+    return not is_witness(client) and held in (None, row.get("spec_revision"))
 
 
 def _newest(tables: Tables) -> dict[Key, dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from jetproof.model.claims import held_revision
 from jetproof.model.identity import client_name
 from jetproof_reports.page.plain import Plain, Tables, pairs, rows_of, text
 
@@ -35,13 +36,11 @@ def laws_of(tables: Tables) -> dict[str, int]:
     }
 
 
-def claimed(
+def held_of(
     libraries: Mapping[str, Plain], laws: Mapping[str, int], client: str, spec: str
 ) -> int | None:
-    """The revision that a library is held to: the one it claims, else the text in force.
-
-    None where no run says what it claims."""
+    """The revision that a library is held to. None where no run says what it claims."""
     if client not in libraries:
         return None
-    found = libraries[client]["claims"].get(spec, laws.get(spec))
-    return None if found is None else int(found)
+    claims: Mapping[str, int] = libraries[client]["claims"]
+    return held_revision(claims, spec, laws.get(spec))

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jetproof.load.mistakes import choices
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import Reader, as_map, as_text
 from jetproof.load.rules import RuleReader
 from jetproof.load.scope import Scope
+from jetproof.load.yaml_source import Keys
 from jetproof.wire.rules import Rule
 from jetproof.wire.rules.model import Selector
 

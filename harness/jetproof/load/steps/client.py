@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from jetproof.load.mistakes import choices
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import Raw, as_map, as_text, duration_in, seconds
 from jetproof.load.rule_schema import SELECTOR
 from jetproof.load.schema_parts import Schema, by_key, mapping, only_true, ref, text, text_or
 from jetproof.load.steps.kind import Readers, StepKind, Written
+from jetproof.load.yaml_source import Keys
 from jetproof.model import client as model
 from jetproof.model.case import ClientGiven, Expectation, Step
 from jetproof.model.template import Value

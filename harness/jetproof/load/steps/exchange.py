@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import Raw, as_map, duration_in, seconds
 from jetproof.load.schema_parts import HEX, Schema, mapping, only_true, ref, text, whole_number
 from jetproof.load.scope import ERRORS
 from jetproof.load.steps.kind import Readers, StepKind, Written
+from jetproof.load.yaml_source import Keys
 from jetproof.model import case as model
 from jetproof.model.case import Outgoing, Step
 from jetproof.model.template import Value

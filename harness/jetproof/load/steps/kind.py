@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from jetproof.load.expectations import Expectations
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import Raw, Reader, as_map
 from jetproof.load.schema_parts import Schema
 from jetproof.load.scope import STREAM, Scope
 from jetproof.load.steps.calls import Calls
 from jetproof.load.steps.servers import Servers
+from jetproof.load.yaml_source import Keys
 from jetproof.model.case import Step
 from jetproof.model.template import Value
 

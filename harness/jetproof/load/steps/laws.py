@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from jetproof.load.mistakes import choices
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import as_map, seconds
 from jetproof.load.steps.kind import Readers, StepKind, Written
+from jetproof.load.yaml_source import Keys
 from jetproof.model import case as model
 from jetproof.model.case import Step
 from jetproof.model.laws import LAWS

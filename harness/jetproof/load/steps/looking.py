@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import Raw, as_map, duration_in
 from jetproof.load.schema_parts import Schema, by_key, mapping, only_true, ref, text, whole_number
 from jetproof.load.steps.kind import Readers, StepKind, Written
+from jetproof.load.yaml_source import Keys
 from jetproof.model import case as model
 from jetproof.model.case import Expectation, Step
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from jetproof.load.expectations import Expectations
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import Raw, Reader, as_text
 from jetproof.load.scope import Scope
 from jetproof.load.steps import KINDS
@@ -15,6 +14,7 @@ from jetproof.load.steps.client import read_client_given
 from jetproof.load.steps.kind import Readers, StepKind, Written
 from jetproof.load.steps.servers import Servers
 from jetproof.load.steps.tap import read_first_rules
+from jetproof.load.yaml_source import Keys
 from jetproof.model.case import ClientGiven, Given, Step
 
 

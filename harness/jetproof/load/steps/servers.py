@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 
 from jetproof.load.mistakes import choices
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import Reader
 from jetproof.load.scope import STREAM, Scope
+from jetproof.load.yaml_source import Keys
 from jetproof.model.case import Given
 from jetproof.model.topology import TOPOLOGIES
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import as_map, duration_in
 from jetproof.load.schema_parts import at_least, mapping, ref, text, text_or
 from jetproof.load.steps.kind import Readers, StepKind, Written
+from jetproof.load.yaml_source import Keys
 from jetproof.model import client as model
 from jetproof.model.case import Step
 

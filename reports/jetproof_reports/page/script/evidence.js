@@ -92,7 +92,7 @@ class Panel {
   /** By what it was judged; a library is held to what it claims. */
   law(row) {
     const told = `${row.spec} revision ${row.revision}`;
-    const claim = row.client ? this.matrix.claimOf(row) : null;
+    const claim = row.heldTo;
     if (claim === null) return told;
     const inForce = this.matrix.head.laws[row.spec];
     const text = row.revision === inForce ? "the text in force" : `the text in force is ${inForce}`;

@@ -48,7 +48,7 @@ class LibraryMatrix {
     const cells = this.places.get(row);
     const key = keyOf(of.client, column);
     const known = cells.get(key);
-    const better = !known || this.matrix.claimed(of) > this.matrix.claimed(known) || (this.matrix.claimed(of) === this.matrix.claimed(known) && of.revision > known.revision);
+    const better = !known || of.isHeld > known.isHeld || (of.isHeld === known.isHeld && of.revision > known.revision);
     if (better) cells.set(key, of);
   }
 
@@ -70,7 +70,7 @@ class LibraryMatrix {
   /** A library answers for what it claims. */
   counted(row, column) {
     const of = this.rowAt(row, column);
-    return of && this.matrix.claimed(of) ? this.verdict(row, column) : null;
+    return of && of.isHeld ? this.verdict(row, column) : null;
   }
 
   cell(row, column) {
@@ -305,7 +305,7 @@ function libraryFailuresView(matrix, libraries, tables) {
 function libraryCard(matrix, client, cells, tables) {
   const matches = (cell) => asked([matrix.haystack(cell.row), cell.reason].join("\n"));
   const wrong = cells.filter((cell) => ["unstable", "fail", "stale", "error", "warn"].includes(cell.verdict.name) && matches(cell)).sort((a, b) => Number(b.verdict.name === UNSTABLE) - Number(a.verdict.name === UNSTABLE));
-  const [open, beyond] = [wrong.filter((cell) => matrix.claimed(cell.row)), wrong.filter((cell) => !matrix.claimed(cell.row))];
+  const [open, beyond] = [wrong.filter((cell) => cell.row.isHeld), wrong.filter((cell) => !cell.row.isHeld)];
   const ledger = Map.groupBy(cells.filter((cell) => cell.deviation && cell.verdict.name === "known"), (cell) => cell.deviation);
   const entries = [...ledger].map(([id, mine]) => ({ id, cells: mine, entry: ledgerEntry(tables, client, id) })).filter((one) => asked([one.id, client, one.entry?.says, one.entry?.does, ...one.cells.map((cell) => cell.row.case)].join("\n")));
   const reasons = Map.groupBy(cells.filter((cell) => cell.verdict.name === "n/a" && asked(`${client} ${cell.reason}`)), (cell) => cell.reason);
@@ -313,19 +313,19 @@ function libraryCard(matrix, client, cells, tables) {
   const card = h(
     "article",
     { class: "card library", "data-client": client },
-    h("h3", {}, client, " ", verdictCounts(matrix, countedBy(cells.filter((cell) => matrix.claimed(cell.row))))),
+    h("h3", {}, client, " ", verdictCounts(matrix, countedBy(cells.filter((cell) => cell.row.isHeld)))),
     h("p", { class: "hint" }, aboutLibrary(matrix, client, cells)),
-    open.length ? [h("h4", {}, "Not in its ledger"), failuresTable(matrix, open)] : null,
+    open.length ? [h("h4", {}, "Not in its ledger"), failuresTable(open)] : null,
     entries.length ? [h("h4", {}, "In its ledger"), entries.sort((a, b) => a.id.localeCompare(b.id)).map((one) => ledgerShown(one))] : null,
     !state.q && !open.length && !entries.length ? h("p", {}, cells.some(decided) ? "Keeps every sentence that it was asked about." : "Could be asked about nothing.") : null,
-    beyond.length ? h("details", { class: "beyond" }, h("summary", {}, `${plural(beyond.length, "cell")} otherwise by a text that it does not claim`), failuresTable(matrix, beyond)) : null,
+    beyond.length ? h("details", { class: "beyond" }, h("summary", {}, `${plural(beyond.length, "cell")} otherwise by a text that it does not claim`), failuresTable(beyond)) : null,
     reasons.size ? naShown(reasons) : null,
   );
   return [card, wrong.length + entries.length];
 }
 
-function failuresTable(matrix, cells) {
-  return longTable(["Case", "Server", "Verdict", "Why"], cells, (cell) => row(cellLink(cell), cell.column.name, [verdictTag(cell.verdict), unclaimedMark(matrix, cell)], wireText(cell.reason)), "open-failures");
+function failuresTable(cells) {
+  return longTable(["Case", "Server", "Verdict", "Why"], cells, (cell) => row(cellLink(cell), cell.column.name, [verdictTag(cell.verdict), unclaimedMark(cell)], wireText(cell.reason)), "open-failures");
 }
 
 function ledgerEntry(tables, client, id) {
@@ -377,8 +377,8 @@ function aboutLibrary(matrix, client, cells) {
 }
 
 /** By what a cell was judged, where its library claims something else. */
-function unclaimedMark(matrix, cell) {
-  return matrix.claimed(cell.row) ? null : h("span", { class: "mark" }, `rev ${cell.row.revision}, not claimed`);
+function unclaimedMark(cell) {
+  return cell.row.isHeld ? null : h("span", { class: "mark" }, `rev ${cell.row.revision}, not claimed`);
 }
 
 /** The grid with a library a column; a line above names the servers. */
@@ -433,8 +433,7 @@ class LibraryGrid extends Grid {
 
   markOf(row, column) {
     const of = this.matrix.rowAt(row, column);
-    const { matrix } = this.matrix;
-    return matrix.claimed(of) ? ["", ""] : [" unclaimed", `, by revision ${of.revision}; the library claims ${matrix.claimOf(of)}`];
+    return of.isHeld ? ["", ""] : [" unclaimed", `, by revision ${of.revision}; the library claims ${of.heldTo}`];
   }
 
   activateHead(column) {

@@ -45,6 +45,9 @@ class Matrix {
       revision: rows.revision[index],
       topology: rows.topology[index],
       client: rows.client[index],
+      // The revision that a library is held to (null where no run says), and whether it is the row's own.
+      heldTo: rows.held_to[index],
+      isHeld: rows.is_held[index],
       clauses: rows.clauses[index].map((clause) => head.clauses[clause]),
     }));
     this.serverRows = this.rows.filter((row) => !row.client);
@@ -77,17 +80,6 @@ class Matrix {
 
   revisionOf(row) {
     return `${row.spec}@${row.revision}`;
-  }
-
-  /** The revision that a library is held to: the one it claims, else the text in force; null where no run says. */
-  claimOf(row) {
-    const library = this.head.libraries?.[row.client];
-    return library ? library.claims[row.spec] ?? this.head.laws[row.spec] ?? null : null;
-  }
-
-  claimed(row) {
-    const claim = this.claimOf(row);
-    return claim === null || claim === row.revision;
   }
 
   /** Whether a library was played on a release. */
