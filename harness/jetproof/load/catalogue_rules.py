@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from jetproof.load.mistakes import Mistake
-from jetproof.load.nodes import Document, Keys
+from jetproof.load.yaml_source import Document, Keys
 from jetproof.load.sentences import is_anchor
 from jetproof.model.clause import Actor, Clause, Spec, Status
 
