@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from jetproof.model.law_modes import ABOUT_LAWS, DEFAULT_LAWS, LAW_MODES
 from jetproof.model.patterns import ABOUT_PATTERNS
+from jetproof.model.wording import plural as plural
 
 if TYPE_CHECKING:
     from jetproof.campaigns.request import Request, Settings
@@ -166,10 +167,6 @@ def local_text(text: str) -> str:
 
 def local_path(text: str) -> Path:
     return Path(local_text(text))
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def say(line: str) -> None:

@@ -18,8 +18,9 @@ from jetproof.campaigns.campaign import Campaign
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, Notice
 from jetproof.model.verdict import Verdict
-from jetproof.sinks import FanOut, Sink, without_passwords
+from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.record import LAST_FRAMES, Outcome
+from jetproof.targets.redaction import without_passwords
 from jetproof.targets.sweep import own_run
 
 Key = tuple[str, str]

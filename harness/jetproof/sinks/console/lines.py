@@ -14,6 +14,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from jetproof.model.verdict import Verdict
+from jetproof.model.wording import plural as plural
 from jetproof.sinks.text import visible
 
 ALARM = "bold red"
@@ -86,10 +87,6 @@ def pad(text: str, columns: int) -> str:
     """Escaped text, filled with blanks to `columns`."""
     shown = visible(text)
     return shown + " " * max(0, columns - cell_len(shown))
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def plain(lines: Iterable[Text]) -> list[str]:
