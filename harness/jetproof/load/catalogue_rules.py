@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from jetproof.load.mistakes import Mistake
-from jetproof.load.yaml_source import Document, Keys
 from jetproof.load.sentences import is_anchor
+from jetproof.load.yaml_source import Document, Keys
 from jetproof.model.clause import Actor, Clause, Spec, Status
 
 EXAMPLE = "Server Design: bullet 3, sentence 1"
