@@ -41,6 +41,7 @@ class RunOptions:
     fail_fast: bool = False
     command: tuple[str, ...] = ()
     attempts: Mapping[str, int] = field(default_factory=dict)
+    """By cell: how often an earlier part of the run has played it."""
     schemas: Mapping[str, SchemaResult] = field(default_factory=dict)
     """In a resumed run, by name: what its earlier part says about messages."""
     owner: Owner | None = None

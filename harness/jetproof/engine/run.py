@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shlex
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -26,6 +25,7 @@ from jetproof.engine.options import (
 )
 from jetproof.engine.play import Play
 from jetproof.engine.player import Outcome, play_case
+from jetproof.engine.run_events import RunEvents
 from jetproof.engine.schema_watch import SchemaRecord, SchemaWatch
 from jetproof.engine.session import Session
 from jetproof.engine.verdicts import Ruling, rule
@@ -36,10 +36,8 @@ from jetproof.events import (
     CaseHeld,
     CaseStarted,
     Emit,
-    Event,
     Notice,
     RunFinished,
-    RunStarted,
     SchemaJudged,
     ServerCode,
     TargetFailed,
@@ -75,6 +73,7 @@ __all__ = [
     "fresh_run_id",
     "no_front",
     "now",
+    "play_plan",
     "run",
     "run_prefix",
 ]
@@ -86,7 +85,18 @@ async def run(
     plan: Plan, library: Library, emit: Emit, options: RunOptions, stop: Stop | None = None
 ) -> RunFinished:
     """Plays everything in the plan. Nothing that a target or a case does ends it early."""
-    return await _Run(plan, library, emit, options, stop or Stop()).whole()
+    stop = stop or Stop()
+    events = RunEvents([plan], library, emit, options, stop)
+    events.start()
+    await play_plan(plan, library, events, options, stop)
+    return events.finish()
+
+
+async def play_plan(
+    plan: Plan, library: Library, emit: Emit, options: RunOptions, stop: Stop
+) -> None:
+    """Plays a plan that is all of a run or a part of it: without the events of its ends."""
+    await _Run(plan, library, emit, options, stop).whole()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +122,6 @@ class _Run:
         self.library = library
         self.options = options
         self.stop = stop
-        self.verdicts: Counter[Verdict] = Counter()
-        self.slowest = 0.0
         self.places = Places(options.servers_at_once)
         self.again: list[Group] = []
         self.victims: list[crashes.Victim] = []
@@ -131,11 +139,9 @@ class _Run:
             for target in plan.targets
             for scored in (True, False)
         }
-        self._emit = emit
+        self.emit = emit
 
-    async def whole(self) -> RunFinished:
-        began = clock.now()
-        self._emit(self._started())
+    async def whole(self) -> None:
         for dropped in self.plan.not_applicable:
             ruling = Ruling(Verdict.NOT_APPLICABLE, dropped.reason)
             self.finished(CaseFinished(self._cell(dropped.item, dropped.target, ruling)))
@@ -148,15 +154,6 @@ class _Run:
             await self._groups([group], _Pass(retries.AT_ONCE, self._judged, how="with less to do"))
         await self._confirm()
         self._judge_schemas()
-        ended = RunFinished(
-            run=self.options.run,
-            verdicts=dict(self.verdicts),
-            wall_ms=round((clock.now() - began) * 1000, 1),
-            slowest_case_ms=round(self.slowest, 1),
-            interrupted=self.stop.reason is not None,
-        )
-        self._emit(ended)
-        return ended
 
     async def _groups(self, groups: Sequence[Group], during: _Pass) -> None:
         if self.stop.reason is not None:
@@ -169,16 +166,11 @@ class _Run:
             if isinstance(result, Exception):
                 raise result
 
-    def emit(self, event: Event) -> None:
-        self._emit(event)
-
     def finished(self, event: CaseFinished) -> None:
-        self.slowest = max(self.slowest, event.cell.ms)
-        self._count(event.cell, event)
+        self._emitted(event.cell, event)
 
-    def _count(self, one: Result, event: Event) -> None:
-        self.verdicts[one.verdict] += one.scored
-        self._emit(event)
+    def _emitted(self, one: Result, event: CaseFinished | SchemaJudged) -> None:
+        self.emit(event)
         if self.options.fail_fast and (one.fails or one.undecided):
             self.stop.now(f"{one.name} is {one.verdict}, and --fail-fast was asked for")
 
@@ -516,7 +508,7 @@ class _Run:
             ours, others = self.watches[target.name, True], self.watches[target.name, False]
             for name in sorted({*ours.records, *others.records}):
                 result = self._schema_result(target, name, ours, others)
-                self._count(result, SchemaJudged(result))
+                self._emitted(result, SchemaJudged(result))
 
     def _schema_result(
         self, target: PlanTarget, name: str, ours: SchemaWatch, others: SchemaWatch
@@ -580,22 +572,6 @@ class _Run:
             if entry.covers(schema_key(name), target.version, ANY, target.provider)
         ]
         return rule((), schema_checks(name, record.violations.values()), covering)
-
-    def _started(self) -> RunStarted:
-        clauses = [
-            clause for spec in self.library.specs.values() for clause in spec.clauses.values()
-        ]
-        return RunStarted(
-            run=self.options.run,
-            started_at=now(),
-            targets=tuple(target.name for target in self.plan.targets),
-            cells=self.plan.cells,
-            time_factor=self.options.time_factor,
-            suite_hash=self.library.suite_hash,
-            clauses=tuple(clauses),
-            partial=self.plan.partial,
-            command=self.options.command,
-        )
 
 
 def _cells(count: int) -> str:

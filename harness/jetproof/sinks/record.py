@@ -20,9 +20,16 @@ from jetproof.events import (
     TargetStarted,
 )
 from jetproof.model.clause import Clause
-from jetproof.model.verdict import Cell, Check, FrameRecord, Result, SchemaResult, Verdict
+from jetproof.model.verdict import (
+    EXPLAINED,
+    Cell,
+    Check,
+    FrameRecord,
+    Result,
+    SchemaResult,
+    Verdict,
+)
 
-EXPLAINED = (Verdict.UNSTABLE, Verdict.FAIL, Verdict.STALE, Verdict.ERROR, Verdict.WARN)
 LAST_FRAMES = 12
 
 

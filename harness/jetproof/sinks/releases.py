@@ -10,17 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from jetproof.campaigns.planning import Expected
 from jetproof.events import CaseFinished, CaseStarted, Event, SchemaJudged, TargetFailed
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.rows import Row
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """The cells of a release: how many in all, and how many of them have to be played now."""
-
-    cells: int
-    to_play: int
 
 
 @dataclass(slots=True)
