@@ -212,7 +212,7 @@ def test_a_bug_of_the_harness_is_told_as_one_and_other_cases_go_on(
     async def broken(play: Play, step: Publish) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setitem(player._HANDLERS, Publish, broken)  # type: ignore[arg-type]
+    monkeypatch.setitem(player.PLAYERS, Publish, broken)  # type: ignore[arg-type]
     text = """
   - case: unlucky
     clauses: [DEMO-MUST-001]
