@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from jetproof.model.identity import case_id
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.revisions import Release
 
@@ -46,7 +47,7 @@ class Point:
     def title(self) -> str:
         """The question without its suite."""
         there = "" if self.topology == "single" else f" ({self.topology})"
-        return f"{self.case.partition('::')[2]}{there}: {self.name}"
+        return f"{case_id(self.case).own}{there}: {self.name}"
 
 
 _Key = tuple[str, str, str, str]

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from jetproof.errors import JetproofError
+from jetproof.model.identity import case_id
 from jetproof.model.verdict import Verdict
 from jetproof_reports.page.evidence import evidence_of
 from jetproof_reports.page.libraries import held_of, is_witness, laws_of, libraries_of
@@ -274,7 +275,7 @@ def _shared(row_key: Key) -> Key:
 
 def _row_key(row: Row) -> Key:
     case = str(needed(row, "case", "matrix"))
-    suite = text(row.get("suite")) or case.partition("::")[0]
+    suite = text(row.get("suite")) or case_id(case).suite
     spec = text(row.get("spec")) or suite.partition("/")[0]
     return (
         spec, suite, case, row.get("spec_revision") or 0, text(row.get("topology")),

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from jetproof.model.identity import REFERENCE, client_name
+from jetproof.model.identity import REFERENCE, case_id, client_name
 from jetproof.model.verdict import Cell, Result, Verdict
 from jetproof.results.digest import Digest, Group, digest, not_scored_line, span, subject_of
 from jetproof_reports.page.plain import Plain, Row, Tables, https, pairs, rows_of, text, texts
@@ -62,7 +62,7 @@ def cell_of(row: Row, known: Known | None = None) -> Cell:
     case = text(row.get("case"))
     return Cell(
         case=case,
-        suite=text(row.get("suite")) or case.partition("::")[0],
+        suite=text(row.get("suite")) or case_id(case).suite,
         spec=text(row.get("spec")),
         spec_revision=row.get("spec_revision") or 0,
         server=text(row.get("server")),
