@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, TypeVar
 
 from jetproof.errors import JetproofError
@@ -31,9 +32,14 @@ class Faults:
         self.reading = reading
         self._classes: dict[str, list[type]] = {}
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._classes)
+    def names_of(self, *modules: ModuleType) -> tuple[str, ...]:
+        """The knobs whose faults are in these modules, in that order."""
+        return tuple(
+            name
+            for module in modules
+            for name, classes in self._classes.items()
+            if classes[0].__module__ == module.__name__
+        )
 
     def add(self, name: str, made: type) -> None:
         """A fault under a new name; its docstring says what is then done."""

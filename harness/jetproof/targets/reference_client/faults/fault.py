@@ -27,7 +27,7 @@ class Knob:
 
 
 _FAULTS: Final = Faults("the reference client")
-_KNOBS: Final[dict[str, tuple[str, Knob]]] = {}
+_KNOBS: Final[dict[str, Knob]] = {}
 also = _FAULTS.also
 
 
@@ -36,8 +36,7 @@ def fault(name: str, breaks: str, *, revision: str | None = None) -> Callable[[C
 
     def register(made: C) -> C:
         _FAULTS.add(name, made)
-        knob = Knob(name, str(made.__doc__), tuple(breaks.split()), revision)
-        _KNOBS[name] = made.__module__, knob
+        _KNOBS[name] = Knob(name, str(made.__doc__), tuple(breaks.split()), revision)
         return made
 
     return register
@@ -45,9 +44,7 @@ def fault(name: str, breaks: str, *, revision: str | None = None) -> Callable[[C
 
 def knobs_of(*modules: ModuleType) -> tuple[Knob, ...]:
     """The knobs of the faults in these modules, in that order."""
-    return tuple(
-        knob for module in modules for home, knob in _KNOBS.values() if home == module.__name__
-    )
+    return tuple(_KNOBS[name] for name in _FAULTS.names_of(*modules))
 
 
 class Faulty(FaultyParts, Conduct):
