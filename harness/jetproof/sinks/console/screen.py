@@ -49,6 +49,7 @@ class Screen:
             legacy_windows=False,
             _environ={},
         )
+        self._styled = colour or self.interactive
         self._live: Live | None = None
 
     @property
@@ -65,7 +66,10 @@ class Screen:
     def print(self, lines: Iterable[Text | str]) -> None:
         """Print lines, above the progress display if there is one. None of them is broken or cut."""
         made = [one if isinstance(one, Text) else line(one) for one in lines]
-        if made:
+        if not self._styled:
+            self._output.write("".join(f"{one.plain}\n" for one in made))
+            self._output.flush()
+        elif made:
             self._console.print(Text("\n").join(made), soft_wrap=True)
 
     def show(self, lines: Sequence[Text]) -> None:
