@@ -67,11 +67,11 @@ def test_a_clause_that_lost_its_last_case_is_named(
         for clause in spec.clauses.values()
         if clause.actor is Actor.SERVER
     )
-    from jetproof.cli import coverage
+    from jetproof.load import lookup
 
-    whole = coverage.cases_by_clause
+    whole = lookup.cases_by_clause
     monkeypatch.setattr(
-        coverage,
+        lookup,
         "cases_by_clause",
         lambda library: {k: v for k, v in whole(library).items() if k != lost.id},
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from jetproof.cli.playing import Interrupts
+from jetproof.campaigns.interrupts import Interrupts
 from jetproof.engine.run import Stop
 from support.case_files import PASSES, SLOW
 from support.commands import Command

@@ -10,12 +10,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from jetproof.cli import main
-from jetproof.cli.libraries import LEDGER
-from jetproof.cli.proposing import _without
 from jetproof.data import fixtures_dir
-from jetproof.load.client_ledger import read_ledger
+from jetproof.load.client_ledger import LEDGER, read_ledger
 from jetproof.load.library import load_library
 from jetproof.load.mistakes import LoadError
+from jetproof.results.ledger_update import _without
 from jetproof.targets.clients.spec import known_adapters
 from support.case_files import WRONG_COMMIT
 

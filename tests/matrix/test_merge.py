@@ -346,7 +346,7 @@ def test_a_disk_that_is_full_leaves_nothing_behind(
     def full(*_: object) -> bytes:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("jetproof.cli.merge_folders.cell_row", full)
+    monkeypatch.setattr("jetproof.campaigns.merge.cell_row", full)
     before = sorted(path.name for path in tmp_path.iterdir())
     done = jetproof("merge", "s1", "s2", "--out", "joined")
     assert done.code == 2

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jetproof.data import cache_root
-from jetproof.load import kept
+from jetproof.load import cache
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -19,7 +19,7 @@ def library_is_read_once() -> Iterator[None]:
 
     The key of a kept library is made of everything it was read from, so that a change is seen here
     too. Tests with a cache of their own are left alone."""
-    folder, read = cache_root() / "library", kept._read
+    folder, read = cache_root() / "library", cache._read
     found: dict[Path, Any] = {}
 
     def once(place: Path, what: type[Any]) -> Any:
@@ -32,5 +32,5 @@ def library_is_read_once() -> Iterator[None]:
         return found[place]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept, "_read", once)
+        patch.setattr(cache, "_read", once)
         yield

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from jetproof.campaigns.client_controls import sent_features
 from jetproof.campaigns.controls import Controls, undeclared, uses_of
+from jetproof.campaigns.interrupts import Interrupts, attended
+from jetproof.campaigns.libraries import Judged, meet, pools
 from jetproof.cli.campaigning import DEFAULT_TARGETS, options_of, selection_of
 from jetproof.cli.common import say, write_json
-from jetproof.cli.libraries import Judged, meet, pools
-from jetproof.cli.playing import Interrupts, attended
-from jetproof.cli.running import Request, with_replay
+from jetproof.cli.running import Request
 from jetproof.engine.run import RunOptions, Stop, run
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library, load_library
@@ -163,7 +163,7 @@ async def _played(
     try:
         say(f"{', '.join(redacted(target.name) for target in targets)}: the cases as they are")
         plan = make_plan(library, selected, targets, skip=frozenset())
-        await run(plan, library, with_replay(library, selected, fan), options, stop)
+        await run(plan, library, fan, options, stop)
     finally:
         fan.close()
     if fan.failures:

@@ -18,18 +18,19 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from jetproof.cli.machine import examine
+    from jetproof.engine.calibrate import time_factor
     from jetproof.sinks.console.lines import ALARM, Part, bold, dim, line
     from jetproof.sinks.console.screen import Screen
     from jetproof.sinks.console.tables import table_lines
     from jetproof.sinks.text import visible
+    from jetproof.targets.doctor_checks import can_run, examine
 
-    findings = examine()
-    broken = any(finding.needed and not finding.ok for finding in findings)
-    code = 3 if broken else 0
+    findings = examine(time_factor)
+    ready = can_run(findings)
+    code = 0 if ready else 3
     if args.json:
         rows = [finding.document() for finding in findings]
-        write_json({"schema": 1, "findings": rows, "can_run": not broken, "exit_code": code})
+        write_json({"schema": 1, "findings": rows, "can_run": ready, "exit_code": code})
         return code
     screen = Screen(sys.stdout)
     table: list[list[Part]] = []
@@ -40,6 +41,6 @@ def run(args: argparse.Namespace) -> int:
         if not finding.ok:
             table.append(["", "", dim(f"for: {finding.purpose}")])
             table.append(["", "", bold(f"fix: {finding.fix}")])
-    conclusion = "`jetproof run` does not work here yet" if broken else "`jetproof run` works here"
+    conclusion = "`jetproof run` works here" if ready else "`jetproof run` does not work here yet"
     screen.print([*table_lines(None, table, screen.layout), line(), line(conclusion)])
     return code

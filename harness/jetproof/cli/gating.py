@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from jetproof.campaigns.interrupts import Interrupts, play
+from jetproof.campaigns.libraries import Judged, meet, meet_reference, named, pools, today
+from jetproof.campaigns.selecting import select_cases
 from jetproof.cli.common import laws_of, say, write_json
-from jetproof.cli.libraries import Judged, meet, meet_reference, named, pools, today
-from jetproof.cli.patterns import select_cases
-from jetproof.cli.playing import Interrupts, play
 from jetproof.cli.report_files import open_report_files
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.client_pool import AT_ONCE

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from jetproof.campaigns.interrupts import Interrupts
+from jetproof.campaigns.selecting import select_cases
 from jetproof.cli.common import say, write_json
 from jetproof.cli.matrix_playing import Matrix, Pace, Stops
-from jetproof.cli.patterns import select_cases
-from jetproof.cli.playing import Interrupts
 from jetproof.cli.report_files import open_report_files
 from jetproof.cli.running import (
     Request,
@@ -25,7 +25,6 @@ from jetproof.cli.running import (
     resumed,
     same_suites,
     scored_selection,
-    with_replay,
 )
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, fresh_run_id
@@ -94,7 +93,7 @@ async def execute(args: argparse.Namespace) -> int:
     cases = [item.case for item in selected.items]
     files = open_report_files(args, folder, cases, lambda: code_of(fan, record, interrupts))
     fan = open_fan(folder, earlier, (console, document, record, *files))
-    emit = with_replay(library, selected, keep_broken(earlier, fan))
+    emit = keep_broken(earlier, fan)
     options = RunOptions(
         run=run_id,
         time_factor=time_factor(),

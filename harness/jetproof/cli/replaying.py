@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from rich.text import Text
 
+from jetproof.campaigns.interrupts import Interrupts, play
+from jetproof.campaigns.libraries import meet, pools
+from jetproof.campaigns.selecting import select_cases
 from jetproof.cli.common import laws_of, say, write_json
-from jetproof.cli.libraries import meet, pools
-from jetproof.cli.patterns import select_cases
-from jetproof.cli.playing import Interrupts, play
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id
 from jetproof.errors import JetproofError

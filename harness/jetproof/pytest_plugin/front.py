@@ -188,11 +188,6 @@ class Front:
             self._library,
             options,
             sinks=sinks,
-            replays={
-                item.case.id: shlex.quote(f"{item.case.file}::{item.case.name}")
-                for item in cases
-                if self._shelf.elsewhere(item.case)
-            },
             frames=None if config.get_verbosity() > 1 else LAST_FRAMES,
         )
 

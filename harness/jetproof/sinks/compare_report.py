@@ -15,6 +15,7 @@ from jetproof.campaigns.compare_rulings import Difference, Kind, WireChange
 from jetproof.errors import JetproofError
 from jetproof.events import Event, Notice
 from jetproof.model.verdict import Check, Verdict
+from jetproof.model.wording import plural
 from jetproof.results.rows import Row, value_text
 from jetproof.sinks.console.evidence import duration, log_lines
 from jetproof.sinks.console.lines import (
@@ -27,7 +28,6 @@ from jetproof.sinks.console.lines import (
     line,
     note,
     pad,
-    plural,
 )
 from jetproof.sinks.console.progress import Progress
 from jetproof.sinks.console.screen import Screen

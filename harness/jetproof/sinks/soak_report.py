@@ -20,6 +20,7 @@ from jetproof.campaigns.soak import Detail, Outcome, Round, Side, Soak
 from jetproof.errors import JetproofError
 from jetproof.events import Event, RunStarted
 from jetproof.model.verdict import Check, FrameRecord, Verdict
+from jetproof.model.wording import plural
 from jetproof.results.rows import Row, value_text
 from jetproof.sinks.console.evidence import mismatch_table
 from jetproof.sinks.console.lines import (
@@ -33,7 +34,6 @@ from jetproof.sinks.console.lines import (
     line,
     note,
     pad,
-    plural,
     worded,
 )
 from jetproof.sinks.console.progress import Progress

@@ -24,8 +24,9 @@ from jetproof.events import (
     TargetStarted,
 )
 from jetproof.model.verdict import Verdict
+from jetproof.model.wording import plural
 from jetproof.sinks.console.evidence import duration, headline, log_lines, reason_line
-from jetproof.sinks.console.lines import ORDER, Part, bold, dim, line, note, pad, plural
+from jetproof.sinks.console.lines import ORDER, Part, bold, dim, line, note, pad
 from jetproof.sinks.console.progress import Progress, rough
 from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.console.summary import SummaryOptions, summary

@@ -88,10 +88,6 @@ def pad(text: str, columns: int) -> str:
     return shown + " " * max(0, columns - cell_len(shown))
 
 
-def plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def plain(lines: Iterable[Text]) -> list[str]:
     """Lines without their styles."""
     return [one.plain for one in lines]

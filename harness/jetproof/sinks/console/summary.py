@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 
 from rich.text import Text
 
+from jetproof.events import INTERRUPTED
 from jetproof.model.verdict import Cell, Verdict
+from jetproof.model.wording import plural
 from jetproof.results.digest import Digest, digest, digests, not_scored_line, would_be_red
 from jetproof.sinks.console.evidence import duration, explain, headline, log_lines
 from jetproof.sinks.console.first_screen import ROWS, first_screen
@@ -23,7 +25,6 @@ from jetproof.sinks.console.lines import (
     dim,
     line,
     pad,
-    plural,
     verdict_style,
     worded,
 )
@@ -40,8 +41,6 @@ _LEAST_NAME = 16
 _RANK = {verdict: number for number, verdict in enumerate(reversed(EXPLAINED))}
 NAMED_MOST = 3
 """So many cells that are not scored are named."""
-INTERRUPTED = "interrupted"
-"""Why a run ended early if a person or a CI system ended it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from jetproof.engine.again import together
+from jetproof.engine.retries import together
 from jetproof.model.versions import Version
 from jetproof.plan import Group, PlanClient, PlanTarget
 

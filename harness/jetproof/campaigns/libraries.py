@@ -14,7 +14,7 @@ from pathlib import Path
 
 from jetproof.engine.client_pool import AT_ONCE, ClientPool
 from jetproof.errors import JetproofError
-from jetproof.load.client_ledger import read_ledger
+from jetproof.load.client_ledger import LEDGER, read_ledger
 from jetproof.load.library import Library
 from jetproof.load.mistakes import LoadError, Mistake
 from jetproof.model.client import OPERATIONS
@@ -27,8 +27,6 @@ from jetproof.targets.clients.process import Adapter, AdapterFault, Hello, Limit
 from jetproof.targets.clients.spec import ClientSpec, known_adapters, parse_client
 from jetproof.targets.clients.toolchain import NotBuildable
 from jetproof.tasks import all_of
-
-LEDGER = "ledger.yaml"
 
 
 @dataclass(frozen=True, slots=True)

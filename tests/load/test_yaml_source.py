@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jetproof.load.mistakes import Mistake
-from jetproof.load.nodes import Document, parse_yaml, read_yaml
+from jetproof.load.yaml_source import Document, parse_yaml, read_yaml
 
 ESCAPE = "write it as an escape in double quotes"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from jetproof.load.editions import find_edition, standing_of
@@ -15,7 +15,6 @@ from jetproof.model.verdict import Cell, Verdict
 from jetproof.results import Run
 from jetproof.results.digest import would_be_red
 
-NAMED_MOST = 10
 _EDITION = re.compile(r"^edition: *(?:\"[^\"]*\"|'[^']*'|\S+)", re.MULTILINE)
 _EDITION_LINE = re.compile(r"^edition:.*\n", re.MULTILINE)
 _CLIENT = re.compile(r"^client:.*\n", re.MULTILINE)
@@ -37,32 +36,7 @@ class Move:
 
     @property
     def moves(self) -> bool:
-        return _name(self.before) != _name(self.after)
-
-    def document(self) -> dict[str, object]:
-        return {
-            "from": _name(self.before),
-            "to": _name(self.after),
-            "scored_more": len(self.more),
-            "scored_fewer": self.fewer,
-            "red": [f"{cell.name}: {cell.verdict}" for cell in self.red],
-            "not_played": self.missing,
-        }
-
-    def lines(self) -> Iterator[str]:
-        """What a person wants to know before the move."""
-        there = _words(self.after)
-        red = f", {len(self.red)} of them red" if self.red else ", none of them red"
-        many = f"{len(self.more)} more cell{'' if len(self.more) == 1 else 's'}"
-        fewer = f", {self.fewer} fewer" if self.fewer else ""
-        yield f"from {_words(self.before)} to {there}: {many} scored{red}{fewer}"
-        for cell in self.red[:NAMED_MOST]:
-            yield f"  {cell.verdict}  {cell.name}"
-        if len(self.red) > NAMED_MOST:
-            yield f"  and {len(self.red) - NAMED_MOST} more"
-        if self.missing:
-            verb = "has" if self.missing == 1 else "have"
-            yield f"  {self.missing} of its cases {verb} no verdict in this run: play them first"
+        return name_of(self.before) != name_of(self.after)
 
 
 class Scoring:
@@ -154,9 +128,6 @@ def _claims(run: Run) -> Mapping[str, Mapping[str, int]]:
     return found
 
 
-def _name(edition: Edition | None) -> str | None:
+def name_of(edition: Edition | None) -> str | None:
+    """None is every case."""
     return edition.name if edition else None
-
-
-def _words(edition: Edition | None) -> str:
-    return f"edition {edition.name}" if edition else "every case"

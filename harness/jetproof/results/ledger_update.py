@@ -1,4 +1,4 @@
-"""The work of `jetproof ledger`: what a run found, turned into entries.
+"""The ledger of a client library after a run: what the run found, turned into entries.
 
 Entries that hold are kept as they stand, comments and all. A case that an entry lists, and that passes or
 fails in another way, is taken out of the entry; an entry without cases is removed. New failures get an entry
@@ -7,10 +7,8 @@ each, with what was seen; a person then says why, of what kind it is and how sev
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,17 +16,14 @@ from pathlib import Path
 
 import yaml
 
-from jetproof.cli.common import say, write_json
-from jetproof.cli.libraries import LEDGER
-from jetproof.cli.moving import Scoring, named_in, with_edition
 from jetproof.errors import JetproofError
-from jetproof.load.client_ledger import read_ledger
+from jetproof.load.client_ledger import LEDGER, read_ledger
 from jetproof.load.editions import find_edition
-from jetproof.load.library import Library, load_library
+from jetproof.load.library import Library
 from jetproof.model.client_ledger import ClientLedger
-from jetproof.model.edition import Edition
 from jetproof.model.verdict import Cell, Check, Verdict
-from jetproof.results import Run, read_run
+from jetproof.results import Run
+from jetproof.results.edition_move import Move, Scoring, name_of, named_in, with_edition
 from jetproof.targets.clients.spec import parse_client
 
 _ENTRY = re.compile(r"^  - id: *(\S+)", re.MULTILINE)
@@ -53,63 +48,64 @@ class Finding:
     servers: tuple[str, ...]
 
 
-def execute(args: argparse.Namespace) -> int:
-    library, run = load_library(), read_run(args.folder)
-    spec = parse_client(args.client)
-    path: Path | None = args.ledger
+@dataclass(frozen=True, slots=True)
+class Update:
+    """The ledger that a run asks for."""
+
+    client: str
+    path: Path | None
+    """The file of the ledger, if it is known."""
+    text: str
+    """The whole ledger as it should be."""
+    is_new: bool
+    """Whether there is no ledger yet."""
+    found: tuple[Finding, ...]
+    outlived: Outlived
+    move: Move
+    """From the edition that the ledger names to the one that it will name."""
+    newer: Move | None
+    """To the newest edition, if no edition was asked for and there is a newer one."""
+
+
+def update_of(
+    library: Library, run: Run, client: str, ledger: Path | None, edition: str | None
+) -> Update:
+    """The ledger of a client after a run; `edition` is the one to move to, if it moves."""
+    spec = parse_client(client)
+    path = ledger
     if path is None and spec.folder is not None:
         path = spec.folder.folder / LEDGER
     known = read_ledger(path, library) if path and path.exists() else ClientLedger(spec.name)
-    cells = [cell for cell in run.latest if _is(cell, spec.name)]
+    cells = [cell for cell in run.latest if cell.library == spec.name]
     if not cells:
         there = sorted({cell.client for cell in run.latest if cell.client})
         raise JetproofError(
-            f"{args.folder} has no cells of {spec.name}",
+            f"{run.folder} has no cells of {spec.name}",
             phase="load",
             hint=f"it has: {', '.join(there) or 'no client library'}",
         )
     text = path.read_text(encoding="utf-8") if path and path.exists() else ""
     scoring, before = Scoring(library, run, cells), named_in(library, known)
-    after = find_edition(library, args.edition) if args.edition else before
-    if not text and not args.edition:
+    after = find_edition(library, edition) if edition else before
+    if not text and not edition:
         after = scoring.played()
     counted = scoring.counted(after)
     gone = _outlived(known, counted)
-    found = list(_findings(run, counted))
+    found = tuple(_findings(run, counted))
     proposed = propose(text, spec.name, gone, found, library)
-    if _name(after) != known.edition:
+    if name_of(after) != known.edition:
         proposed = with_edition(proposed, after)
-    move = scoring.move(before, after)
-    newer = None if args.edition else scoring.newer(before)
-    ahead = scoring.move(before, newer) if newer else None
-    if text and move.moves:
-        _tell(move.lines())
-    if ahead and newer:
-        _tell(ahead.lines())
-        _tell([f"  jetproof ledger ... --edition {newer.name} proposes the move"])
-    if args.json:
-        added = [finding.case for finding in found]
-        removed = sorted({case for _, case in gone})
-        document = {"schema": 1, "client": spec.name, "removed": removed, "added": added}
-        document |= {"edition": move.document(), "newer": ahead.document() if ahead else None}
-        write_json({**document, "ledger": proposed})
-    elif args.write:
-        if path is None:
-            raise JetproofError("where to? Say --ledger FILE", phase="plan")
-        path.write_text(proposed, encoding="utf-8")
-        sys.stdout.write(f"{path}: {len(found)} added, {len(gone)} removed\n")
-    else:
-        sys.stdout.write(proposed)
-    return 0
-
-
-def _tell(lines: Iterable[str]) -> None:
-    for line in lines:
-        say(line)
-
-
-def _name(edition: Edition | None) -> str | None:
-    return edition.name if edition else None
+    newest = None if edition else scoring.newer(before)
+    return Update(
+        client=spec.name,
+        path=path,
+        text=proposed,
+        is_new=not text,
+        found=found,
+        outlived=gone,
+        move=scoring.move(before, after),
+        newer=scoring.move(before, newest) if newest else None,
+    )
 
 
 def propose(
@@ -125,10 +121,6 @@ def propose(
     for entry in new:
         body += entry if body.endswith("entries:\n") else f"\n{entry}"
     return body
-
-
-def _is(cell: Cell, name: str) -> bool:
-    return cell.library == name
 
 
 def _outlived(known: ClientLedger, cells: Iterable[Cell]) -> Outlived:

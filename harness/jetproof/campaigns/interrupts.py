@@ -14,10 +14,9 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 
 from jetproof.engine.run import RunOptions, Stop, run
-from jetproof.events import Emit
+from jetproof.events import INTERRUPTED, Emit
 from jetproof.load.library import Library
 from jetproof.plan import Plan
-from jetproof.sinks.console.summary import INTERRUPTED
 from jetproof.targets.sweep import Owner, own_run
 
 _TICK_SECONDS = 0.1

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jetproof.cli.common import PATTERNS
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library, load_cases
 from jetproof.model.case import Case
+from jetproof.model.patterns import ABOUT_PATTERNS
 from jetproof.plan import Selected, Selection, matches, select
 
 _SUFFIXES = (".yaml", ".yml")
@@ -38,7 +38,9 @@ def split_patterns(suites: Path, patterns: Sequence[str]) -> Patterns:
         if not path.exists():
             if path.suffix in _SUFFIXES and not any(char in place for char in "*?["):
                 raise JetproofError(
-                    f"no such case file: {place}", phase="load", hint=f"a pattern is {PATTERNS}"
+                    f"no such case file: {place}",
+                    phase="load",
+                    hint=f"a pattern is {ABOUT_PATTERNS}",
                 )
             found.names.append(pattern)
             continue
@@ -102,18 +104,10 @@ def _check_plane(library: Library, names: Sequence[str], pool: Sequence[Case]) -
             )
 
 
-def replay_name(library: Library, case: Case) -> str:
-    """What `jetproof replay` finds the case by: its id, or its file and name."""
-    if any(known.id == case.id for known in (*library.cases, *library.client_cases)):
-        return case.id
-    return f"{case.file}::{case.name}"
-
-
 def _outside(
     library: Library, files: dict[Path, list[str]], for_clients: bool | None
 ) -> list[Case]:
     cases = load_cases(list(files), library)
-    known = {case.id for case in (*library.cases, *library.client_cases)}
     chosen = []
     for case in cases:
         if for_clients is not None and case.for_client != for_clients:
@@ -123,7 +117,7 @@ def _outside(
                 phase="plan",
                 hint=f"play it with jetproof {command}",
             )
-        if case.id in known:
+        if case.id in library.ids:
             raise JetproofError(
                 f"{case.file}:{case.line}: {case.id} is a case of the suites already",
                 phase="load",

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 
-class Spell:
+class TimedFlag:
     """A state that is on or off; `on_change` is told whenever it is set."""
 
     def __init__(self, on_change: Callable[[bool], None]) -> None:

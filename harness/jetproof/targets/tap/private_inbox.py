@@ -29,7 +29,7 @@ class Request:
     """What rules know of it."""
 
 
-class Aside:
+class PrivateInboxes:
     """The requests of one connection that take this way."""
 
     def __init__(self, connection: int, subscriptions: Subscriptions) -> None:

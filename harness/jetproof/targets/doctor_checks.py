@@ -1,4 +1,4 @@
-"""What `jetproof doctor` looks at. Each look is quick, changes nothing, and fails alone."""
+"""What a machine has for `jetproof run`. Each check is quick, changes nothing, and fails alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -30,8 +30,8 @@ class Finding:
         return asdict(self)
 
 
-def examine() -> list[Finding]:
-    """Everything, in the order in which a newcomer needs it."""
+def examine(time_factor: Callable[[], float]) -> list[Finding]:
+    """Everything, in the order in which a newcomer needs it. `time_factor` measures the machine."""
     looks: list[tuple[str, Callable[[], Finding]]] = [
         ("Python", python),
         ("server binary", server_binary),
@@ -40,7 +40,7 @@ def examine() -> list[Finding]:
         ("releases", releases),
         ("pip", pip),
         ("Go", go),
-        ("processor", processor),
+        ("processor", lambda: processor(time_factor())),
         ("Docker", docker),
         ("Java", java),
         ("Chromium", chromium),
@@ -53,6 +53,11 @@ def examine() -> list[Finding]:
             what = f"looking at it failed: {type(error).__name__}: {error}"
             findings.append(Finding(name, False, what, "unknown", "jetproof doctor -v"))
     return findings
+
+
+def can_run(findings: Iterable[Finding]) -> bool:
+    """Whether `jetproof run` works here."""
+    return all(finding.ok or not finding.needed for finding in findings)
 
 
 def python() -> Finding:
@@ -160,11 +165,9 @@ def go() -> Finding:
     return Finding("Go", True, f"{found.version}, {found.program}", purpose)
 
 
-def processor() -> Finding:
-    from jetproof.engine.calibrate import time_factor
-
+def processor(factor: float) -> Finding:
     cores = os.cpu_count() or 1
-    detail = f"{cores} cores, upper bounds of time are stretched by {time_factor():g}"
+    detail = f"{cores} cores, upper bounds of time are stretched by {factor:g}"
     return Finding("processor", True, detail, "speed")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from jetproof.engine.places import Turns
+from jetproof.engine.limiter import Turns
 
 
 async def use(turns: Turns, name: str, urgency: float, order: list[str]) -> None:

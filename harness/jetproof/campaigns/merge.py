@@ -1,4 +1,4 @@
-"""The work of `jetproof merge`: shards in, one run folder out, nothing played.
+"""Joins the shards of a run: folders in, one run folder out, nothing played.
 
 Rows are copied as they are, under the id of the joined run. What two folders played both stays as
 two attempts. A schema's cell sums up all frames of a run, so that those of the shards are summed
@@ -7,57 +7,55 @@ up once more. The new folder appears as a whole, or not at all.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from jetproof.cli.common import plural, write_json
-from jetproof.cli.merge_checks import Coverage, coverage, same_run
+from jetproof.campaigns.merge_checks import Coverage, coverage, same_run
+from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
 from jetproof.errors import JetproofError
 from jetproof.model.verdict import Cell, Verdict, exit_code
 from jetproof.results import JOURNALS, RUN_FILE, Key, Run, read_journal, read_run, row_key
-from jetproof.results.rows import SCHEMA, Row, cell_row, encode
-from jetproof.sinks.paint import paint_for
-from jetproof.sinks.record import SCHEMA_SUITE
-from jetproof.sinks.server_code import join as join_code
-from jetproof.sinks.text import visible
+from jetproof.results.rows import Row, cell_row, encode
+from jetproof.results.server_code import FOLDER as CODE_FOLDER
+from jetproof.results.server_code import JOURNAL as CODE_JOURNAL
 
 _SEVERITY = (
     Verdict.ERROR, Verdict.FAIL, Verdict.STALE, Verdict.UNSTABLE, Verdict.WARN, Verdict.KNOWN
 )  # fmt: skip
 
 
-def execute(args: argparse.Namespace) -> int:
-    """Join the folders and say what came of it."""
-    shards = [read_run(folder) for folder in args.shards]
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The run folder that shards became."""
+
+    folder: Path
+    joined: Joined
+    document: Row
+    """Its `run.json`."""
+    covered: Coverage
+
+    @property
+    def exit_code(self) -> int:
+        """That of the run which the shards make together."""
+        return exit_code(self.joined.latest)
+
+
+def merge(folders: Sequence[Path], out: Path) -> Merged:
+    """Join the folders of shards into one."""
+    shards = [read_run(folder) for folder in folders]
     same_run(shards)
     shards.sort(key=lambda run: str(run.document.get("started_at")))
     covered = coverage(shards)
     joined = Joined.of(shards)
     document = joined.document(covered)
-    write_folder(args.out, joined, document)
-    code = exit_code(joined.latest)
-    if args.json:
-        write_json(_told(args.out, joined, document, covered, code))
-        return code
-    paint = paint_for(sys.stdout)
-    many = plural(len(shards), "folder")
-    sys.stdout.write(f"{many} joined: {plural(len(joined.latest), 'cell')}")
-    if joined.again:
-        sys.stdout.write(f", {joined.again} of them played more than once")
-    sys.stdout.write("\n")
-    if document["partial"]:
-        sys.stdout.write(paint.dim(f"a partial run: {visible(str(document['partial']))}") + "\n")
-    counts = (f"{count} {verdict}" for verdict, count in joined.verdicts.items() if count)
-    sys.stdout.write(f"results: {visible(str(args.out))}\n{f' {paint.dot} '.join(counts)}\n")
-    return code
+    write_folder(out, joined, document)
+    return Merged(out, joined, document, covered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +193,7 @@ def write_folder(folder: Path, joined: Joined, document: Row) -> None:
         for name in JOURNALS:
             with (scratch / f"{name}.jsonl").open("wb") as stream:
                 stream.writelines(joined.lines(name))
-        join_code([run.folder for run in joined.shards], joined.id, scratch)
+        _join_server_code(joined, scratch)
         (scratch / RUN_FILE).write_text(json.dumps(document, indent=2) + "\n", encoding="ascii")
         scratch.chmod(0o755)  # mkdtemp makes folders for the owner alone
         os.replace(scratch, folder)
@@ -208,6 +206,17 @@ def write_folder(folder: Path, joined: Joined, document: Row) -> None:
     finally:
         if scratch is not None and scratch.exists():
             shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _join_server_code(joined: Joined, to: Path) -> None:
+    """Put what servers with coverage recorded in all shards into one folder."""
+    rows = []
+    for shard in joined.shards:
+        rows += [{**row, "run": joined.id} for row in read_journal(shard.folder, CODE_JOURNAL)]
+        if (shard.folder / CODE_FOLDER).is_dir():
+            shutil.copytree(shard.folder / CODE_FOLDER, to / CODE_FOLDER, dirs_exist_ok=True)
+    if rows:
+        (to / f"{CODE_JOURNAL}.jsonl").write_bytes(b"".join(map(encode, rows)))
 
 
 def _journal(run: Run, name: str) -> Iterator[tuple[bytes, Row]]:
@@ -255,22 +264,6 @@ def _targets(documents: Sequence[Mapping[str, object]]) -> list[Row]:
             servers = [*_list(before.get("servers")), *_list(known.get("servers"))]
             merged[str(known["target"])] = {**before, **seen, "servers": servers}
     return list(merged.values())
-
-
-def _told(folder: Path, joined: Joined, document: Row, covered: Coverage, code: int) -> Row:
-    return {
-        "schema": SCHEMA,
-        "run": joined.id,
-        "results": str(folder),
-        "shards": covered.rows,
-        "missing": [list(part) for part in covered.missing],
-        "cells": len(joined.latest),
-        "played_again": joined.again,
-        "verdicts": {verdict.value: count for verdict, count in joined.verdicts.items()},
-        "partial": document["partial"],
-        "interrupted": document["interrupted"],
-        "exit_code": code,
-    }
 
 
 def _mapping(value: object) -> dict[str, object]:

@@ -1,0 +1,105 @@
+"""What a person sees of a mutation campaign: a line per mutant, what got away, and the counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+from rich.text import Text
+
+from jetproof.campaigns.mutate import Mutated, NeverFailed, Outcome, Trial
+from jetproof.model.wording import plural
+from jetproof.sinks.console.lines import ALARM, bold, dim, line, note, pad
+from jetproof.sinks.console.screen import Screen
+
+_LOOKS = {
+    Outcome.CAUGHT: ("green", "caught by {0}"),
+    Outcome.SURVIVED: (ALARM, "survived {1}"),
+    Outcome.IDLE: ("yellow", "its rules never fired in {1}"),
+    Outcome.UNTESTED: ("yellow", "no case that can be played names its clauses"),
+    Outcome.UNDECIDED: (ALARM, "no case came to a verdict"),
+}
+
+
+class MutateReport:
+    """Prints trials as they come, and what they come to."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._screen = Screen(stream)
+
+    def say(self, text: str) -> None:
+        self._screen.print([note(text)])
+
+    def handle(self, trial: Trial) -> None:
+        """Print one line per mutant."""
+        layout = self._screen.layout
+        style, words = _LOOKS[trial.outcome]
+        names = ", ".join(cell.case.rpartition("::")[2] for cell in trial.caught_by)
+        text = words.format(names, plural(len(trial.played), "case"))
+        room = max(20, layout.width - 11 - len(trial.mutant.id))
+        outcome = pad(trial.outcome, 8), style
+        self._screen.print([line(outcome, f" {trial.mutant.id}  ", dim(layout.fit(text, room)))])
+
+    def end(self, result: Mutated) -> None:
+        """Print what survived and why, which cases nothing made fail, and the counts."""
+        self._screen.print([*_escaped(result), *_never_failed(result.never_failed), line()])
+        counts = Counter(trial.outcome for trial in result.trials)
+        text = ", ".join(f"{counts[name]} {name}" for name in _LOOKS if counts[name])
+        seen, cases = len(result.items) - len(result.never_failed), len(result.items)
+        mutants = f"{plural(len(result.trials), 'mutant')}: {text or 'none'}"
+        failed = f"{seen} of {cases} cases were seen to fail"
+        self._screen.print(self._screen.layout.flow([mutants, failed]))
+
+
+def _escaped(result: Mutated) -> Iterator[Text]:
+    escaped = [trial for trial in result.trials if trial.outcome is not Outcome.CAUGHT]
+    if escaped:
+        yield line()
+        yield line(bold("mutants that nothing caught"))
+    for trial in escaped:
+        yield line(f"  {trial.mutant.id}: {trial.mutant.about}")
+        yield line(dim(f"      breaks {', '.join(trial.mutant.breaks)}"))
+        fired = ", ".join(f"{rule} {count}" for rule, count in trial.fired.items())
+        yield line(dim(f"      fired: {fired or 'nothing'}"))
+        for cell in trial.played:
+            yield line(dim(f"      {pad(cell.verdict, 8)} {cell.case}"))
+
+
+def _never_failed(never: Sequence[NeverFailed]) -> Iterator[Text]:
+    vacuous = [one for one in never if one.mutants]
+    untried = [one for one in never if not one.mutants]
+    if vacuous:
+        yield line()
+        yield line(bold("cases that no mutant of their clauses made fail"))
+    for one in vacuous:
+        yield line(f"  {one.case}  ", dim(f"tried: {', '.join(one.mutants)}"))
+    if untried:
+        yield line()
+        yield line(bold("cases whose clauses no mutant breaks"))
+    for one in untried:
+        yield line(f"  {one.case}")
+
+
+def markdown(result: Mutated) -> str:
+    """A table by specification, and whatever got away by name."""
+    unseen = {one.case for one in result.never_failed}
+    lines = [
+        "| specification | mutants | caught | cases | seen to fail |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    specs = list(dict.fromkeys(item.case.spec for item in result.items))
+    for spec in (*specs, "all"):
+        cases = {item.case.id for item in result.items if spec in (item.case.spec, "all")}
+        concerned = [
+            trial
+            for trial in result.trials
+            if spec == "all" or any(cell.case in cases for cell in trial.played)
+        ]
+        caught = sum(trial.outcome is Outcome.CAUGHT for trial in concerned)
+        seen = len(cases - unseen)
+        lines.append(f"| {spec} | {len(concerned)} | {caught} | {len(cases)} | {seen} |")
+    for trial in result.trials:
+        if trial.outcome is not Outcome.CAUGHT:
+            lines.append(f"\n- `{trial.mutant.id}` {trial.outcome}: {trial.mutant.about}")
+    return "\n".join(lines) + "\n"
