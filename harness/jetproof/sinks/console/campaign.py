@@ -27,7 +27,7 @@ from jetproof.model.verdict import Verdict
 from jetproof.model.wording import plural
 from jetproof.sinks.console.evidence import duration, headline, log_lines, reason_line
 from jetproof.sinks.console.lines import ORDER, Part, bold, dim, line, note, pad
-from jetproof.sinks.console.progress import Progress, rough
+from jetproof.sinks.console.progress import Progress, about
 from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.console.summary import SummaryOptions, summary
 from jetproof.sinks.record import Outcome, Record
@@ -167,7 +167,7 @@ class Console:
         parts.append(f"{board.done} of {plural(len(board.releases), 'release')}")
         left = self._progress.seconds_left(now)
         if left and left >= 1 and board.done < len(board.releases):
-            parts.append(f"about {rough(left)} left")
+            parts.append(f"about {about(left)} left")
         return layout.flow(parts, head=line(), indent=2)
 
     def _playing(self) -> str:
