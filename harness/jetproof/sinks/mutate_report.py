@@ -10,7 +10,7 @@ from rich.text import Text
 
 from jetproof.campaigns.mutate import Mutated, NeverFailed, Outcome, Trial
 from jetproof.model.wording import plural
-from jetproof.sinks.console.lines import ALARM, bold, dim, line, note, pad
+from jetproof.sinks.console.lines import ALARM, bold, dim, line, pad
 from jetproof.sinks.console.screen import Screen
 
 _LOOKS = {
@@ -29,50 +29,50 @@ class MutateReport:
         self._screen = Screen(stream)
 
     def say(self, text: str) -> None:
-        self._screen.print([note(text)])
+        self._screen.print([text])
 
     def handle(self, trial: Trial) -> None:
-        """Print one line per mutant."""
+        """One line per mutant."""
         layout = self._screen.layout
         style, words = _LOOKS[trial.outcome]
         names = ", ".join(cell.case.rpartition("::")[2] for cell in trial.caught_by)
         text = words.format(names, plural(len(trial.played), "case"))
         room = max(20, layout.width - 11 - len(trial.mutant.id))
-        outcome = pad(trial.outcome, 8), style
-        self._screen.print([line(outcome, f" {trial.mutant.id}  ", dim(layout.fit(text, room)))])
+        outcome, name = (pad(trial.outcome, 8), style), f" {trial.mutant.id}  "
+        self._screen.print([line(outcome, name, dim(layout.fit(text, room)))])
 
     def end(self, result: Mutated) -> None:
-        """Print what survived and why, which cases nothing made fail, and the counts."""
-        self._screen.print([*_escaped(result), *_never_failed(result.never_failed), line()])
+        """What survived and why, which cases nothing made fail, and the counts."""
+        escaped = [trial for trial in result.trials if trial.outcome is not Outcome.CAUGHT]
+        if escaped:
+            self._screen.print(["", line(bold("mutants that nothing caught"))])
+            for trial in escaped:
+                self._screen.print(_escaped_lines(trial))
+        self._screen.print(_never_failed_lines(result.never_failed))
         counts = Counter(trial.outcome for trial in result.trials)
         text = ", ".join(f"{counts[name]} {name}" for name in _LOOKS if counts[name])
         seen, cases = len(result.items) - len(result.never_failed), len(result.items)
-        mutants = f"{plural(len(result.trials), 'mutant')}: {text or 'none'}"
-        failed = f"{seen} of {cases} cases were seen to fail"
-        self._screen.print(self._screen.layout.flow([mutants, failed]))
+        mutants = f"{len(result.trials)} mutants: {text or 'none'}"
+        dot = self._screen.layout.separator
+        self._screen.print(["", f"{mutants}{dot}{seen} of {cases} cases were seen to fail"])
 
 
-def _escaped(result: Mutated) -> Iterator[Text]:
-    escaped = [trial for trial in result.trials if trial.outcome is not Outcome.CAUGHT]
-    if escaped:
-        yield line()
-        yield line(bold("mutants that nothing caught"))
-    for trial in escaped:
-        yield line(f"  {trial.mutant.id}: {trial.mutant.about}")
-        yield line(dim(f"      breaks {', '.join(trial.mutant.breaks)}"))
-        fired = ", ".join(f"{rule} {count}" for rule, count in trial.fired.items())
-        yield line(dim(f"      fired: {fired or 'nothing'}"))
-        for cell in trial.played:
-            yield line(dim(f"      {pad(cell.verdict, 8)} {cell.case}"))
+def _escaped_lines(trial: Trial) -> Iterator[Text]:
+    yield line(f"  {trial.mutant.id}: {trial.mutant.about}")
+    yield line(dim(f"      breaks {', '.join(trial.mutant.breaks)}"))
+    fired = ", ".join(f"{rule} {count}" for rule, count in trial.fired.items())
+    yield line(dim(f"      fired: {fired or 'nothing'}"))
+    for cell in trial.played:
+        yield line(dim(f"      {pad(cell.verdict, 8)} {cell.case}"))
 
 
-def _never_failed(never: Sequence[NeverFailed]) -> Iterator[Text]:
-    vacuous = [one for one in never if one.mutants]
+def _never_failed_lines(never: Sequence[NeverFailed]) -> Iterator[Text]:
+    tried = [one for one in never if one.mutants]
     untried = [one for one in never if not one.mutants]
-    if vacuous:
+    if tried:
         yield line()
         yield line(bold("cases that no mutant of their clauses made fail"))
-    for one in vacuous:
+    for one in tried:
         yield line(f"  {one.case}  ", dim(f"tried: {', '.join(one.mutants)}"))
     if untried:
         yield line()
