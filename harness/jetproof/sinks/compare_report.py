@@ -26,7 +26,6 @@ from jetproof.sinks.console.lines import (
     dim,
     joined,
     line,
-    note,
     pad,
 )
 from jetproof.sinks.console.progress import Progress
@@ -100,8 +99,9 @@ class CompareConsole:
         lines = [joined(layout.separator, parts)]
         lines += [line(f"  base  {about.base}"), line(f"  head  {about.head}")]
         lines += [line(dim(f"  left out: {text}")) for text in about.left_out]
-        lines += [note(text) for text in about.notes]
         self._screen.print(lines)
+        for text in about.notes:
+            self.say(text)
 
     def round(self, how: str, cells: int) -> None:
         self._end_round()
@@ -121,7 +121,7 @@ class CompareConsole:
             self._progress.draw(self._screen, self._clock())
 
     def say(self, text: str) -> None:
-        self._screen.print([note(text)])
+        self._screen.say(text)
 
     def end(self, compare: Compare, failures: Sequence[JetproofError], *, stopped: str) -> None:
         self.close()
@@ -129,10 +129,11 @@ class CompareConsole:
             line(),
             *end_lines(compare, self.about, self._screen.layout, verbose=self._verbose),
         ]
-        if stopped:
-            lines.append(note(f"not complete: {stopped}"))
-        lines += [note(str(failure)) for failure in failures]
         self._screen.print(lines)
+        if stopped:
+            self.say(f"not complete: {stopped}")
+        for failure in failures:
+            self.say(str(failure))
 
     def close(self) -> None:
         """Erase the progress."""

@@ -29,7 +29,7 @@ class MutateReport:
         self._screen = Screen(stream)
 
     def say(self, text: str) -> None:
-        self._screen.print([text])
+        self._screen.say(text)
 
     def handle(self, trial: Trial) -> None:
         """One line per mutant."""

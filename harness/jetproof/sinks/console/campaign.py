@@ -26,7 +26,7 @@ from jetproof.events import (
 from jetproof.model.verdict import Verdict
 from jetproof.model.wording import plural
 from jetproof.sinks.console.evidence import duration, headline, log_lines, reason_line
-from jetproof.sinks.console.lines import ORDER, Part, bold, dim, line, note, pad
+from jetproof.sinks.console.lines import ORDER, Part, bold, dim, line, pad
 from jetproof.sinks.console.progress import Progress, about
 from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.console.summary import SummaryOptions, summary
@@ -86,7 +86,7 @@ class Console:
 
     def say(self, text: str) -> None:
         """Print a line of the command's own."""
-        self._screen.print([note(text)])
+        self._screen.say(text)
 
     def close(self) -> None:
         """Erase the progress; a run that ended without saying so is still summed up."""
@@ -104,7 +104,7 @@ class Console:
             case CaseFinished():
                 return self._finish(event)
             case Notice():
-                return [note(event.text)]
+                return self._screen.layout.note(event.text)
             case RunFinished():
                 return self._report()
             case _:

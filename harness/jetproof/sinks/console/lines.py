@@ -17,6 +17,7 @@ from jetproof.model.verdict import Verdict
 from jetproof.sinks.text import visible
 
 ALARM = "bold red"
+_NOTE = "note "
 PLAIN_WIDTH = 110
 """The width of lines that do not go to a terminal."""
 _LEAST_WIDTH, _MOST_WIDTH = 40, 160
@@ -58,11 +59,6 @@ def joined(separator: str, parts: Iterable[Part]) -> Text:
     for part in parts:
         made += [separator, part] if made else [part]
     return line(*made)
-
-
-def note(text: str) -> Text:
-    """A line that a person should read besides the results."""
-    return line(("note", "yellow"), " ", visible(text, 2000))
 
 
 def bold(text: str) -> tuple[str, str]:
@@ -154,6 +150,14 @@ class Layout:
             lines[-1] = line(lines[-1], "" if empty else separator, one)
             empty = False
         return lines
+
+    def note(self, text: str) -> list[Text]:
+        """What a person should read besides the results."""
+        words = visible(text, 2000)
+        room = max(20, self.width - len(_NOTE)) if self.terminal else len(words) + 1
+        first, *more = textwrap.wrap(words, room, break_on_hyphens=False) or [""]
+        head = line((_NOTE, "yellow"), first)
+        return [head, *(line(" " * len(_NOTE), one) for one in more)]
 
     def wrapped(self, text: str, indent: str = "", style: str = "") -> Iterator[Text]:
         """Escaped text in lines of this layout's width, each with the indent."""

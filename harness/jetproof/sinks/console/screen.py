@@ -72,6 +72,10 @@ class Screen:
         elif made:
             self._console.print(Text("\n").join(made), soft_wrap=True)
 
+    def say(self, text: str) -> None:
+        """Print what a person should read besides the results."""
+        self.print(self.layout.note(text))
+
     def show(self, lines: Sequence[Text]) -> None:
         """Show these lines as the progress display; only on a terminal."""
         if not self.interactive or self._output.gone:
