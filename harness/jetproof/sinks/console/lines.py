@@ -101,6 +101,8 @@ class Layout:
     @classmethod
     def of(cls, columns: int, *, unicode: bool, terminal: bool) -> Layout:
         """The layout for so many columns: a very wide line is hard to read."""
+        if not unicode:
+            columns -= 2  # an ellipsis in the text becomes three dots
         return cls(max(_LEAST_WIDTH, min(_MOST_WIDTH, columns)), unicode, terminal)
 
     @property

@@ -32,8 +32,6 @@ class Screen:
         given = os.environ if env is None else env
         self.interactive = is_terminal(stream, given)
         colour = not given.get("NO_COLOR") and (self.interactive or bool(given.get("FORCE_COLOR")))
-        columns = given.get("COLUMNS", "")
-        width = int(columns) if columns.isdecimal() and int(columns) else None
         self._output = _Output(stream)
         self._console = RichConsole(
             file=cast(IO[str], self._output),
@@ -42,7 +40,7 @@ class Screen:
             force_jupyter=False,
             color_system="standard" if colour else None,
             no_color=False,
-            width=width if self.interactive or width else PLAIN_WIDTH,
+            width=_width(stream, given),
             markup=False,
             emoji=False,
             highlight=False,
@@ -106,6 +104,17 @@ def is_terminal(stream: TextIO, env: Mapping[str, str]) -> bool:
         return stream.isatty() and env.get("TERM", "dumb") != "dumb"
     except ValueError:  # a closed stream
         return False
+
+
+def _width(stream: TextIO, env: Mapping[str, str]) -> int | None:
+    """The width that was asked for; None if the terminal has to be asked."""
+    columns = env.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    try:
+        return None if stream.isatty() else PLAIN_WIDTH
+    except ValueError:  # a closed stream
+        return PLAIN_WIDTH
 
 
 def painted(one: Text) -> str:
