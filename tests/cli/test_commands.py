@@ -56,6 +56,7 @@ def test_every_command_has_help_and_json(jetproof: Command, command: str) -> Non
 
 def test_help_loads_nothing_heavy() -> None:
     heavy = ["yaml", "jsonschema", "jsonschema_rs", "testcontainers", "docker", "pytest", "asyncio"]
+    heavy += ["rich", "jetproof.sinks"]
     code = (
         "import contextlib, sys\n"
         "from jetproof.cli import main\n"
