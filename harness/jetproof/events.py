@@ -88,11 +88,14 @@ class CaseHeld:
 
 @dataclass(frozen=True, slots=True)
 class CaseFinished:
+    """A cell with its evidence. `earlier`: a part of the run that was resumed has played it."""
+
     cell: Cell
     checks: Sequence[Check] = ()
     frames: Sequence[FrameRecord] = ()
     questions: Sequence[Question] = ()
     """What the engine itself asked while the case was played."""
+    earlier: bool = False
 
 
 @dataclass(frozen=True, slots=True)

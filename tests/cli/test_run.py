@@ -387,7 +387,7 @@ def test_a_password_in_a_target_is_nowhere_to_be_seen(
     def unreachable(*_: object, **__: object) -> None:
         raise JetproofError(f"cannot reach {url}", phase="start")
 
-    monkeypatch.setattr("jetproof.cli.running.resolve", known)
+    monkeypatch.setattr("jetproof.campaigns.run.resolve", known)
     monkeypatch.setattr("jetproof.engine.run.start_target", unreachable)
     arguments = ("-s", url, "--out", "out", "--junit", "junit.xml")
     done = jetproof("run", "--json", case_file(PASSES), *arguments)

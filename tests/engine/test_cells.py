@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jetproof.cli.replay import asked_for
+from jetproof.campaigns.replay import Wanted, wanted
 from jetproof.model.identity import CellId, ClientName, cell_id
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.rows import cell_of, cell_row
@@ -43,7 +43,7 @@ def test_the_revision_is_named_where_it_is_not_the_cases_own() -> None:
     ],
 )
 def test_a_cells_name_says_what_to_replay(name: str, expected: tuple[object, ...]) -> None:
-    assert asked_for(name) == expected
+    assert wanted(name) == Wanted(*expected)
 
 
 clients = st.builds(

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterable
 
+from jetproof.campaigns.planning import Expected
 from jetproof.events import (
     CaseFinished,
     CaseStarted,
@@ -18,7 +19,7 @@ from jetproof.model.verdict import Cell, Verdict
 from jetproof.sinks.console.campaign import Console
 from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.console.summary import SummaryOptions
-from jetproof.sinks.releases import Board, Expected, spans
+from jetproof.sinks.releases import Board, spans
 
 RELEASES = ("2.12.0", "2.12.1", "2.12.2", "2.15.1")
 

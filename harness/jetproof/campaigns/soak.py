@@ -1,4 +1,4 @@
-"""Plays one plan again and again, and finds the cells that are not the same in every round.
+"""`soak`: plays one plan again and again, and finds the cells that are not the same in every round.
 
 Each round is a run of its own on fresh servers. Per cell and round only its outcome stays in
 memory; the evidence of each round lies in the round's folder, and what belongs to the cells that
@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Protocol
 
 from jetproof.campaigns.alignment import Pair, aligned
-from jetproof.campaigns.load import Load, LoadReport
+from jetproof.campaigns.load import Load, LoadReport, check_cores
+from jetproof.campaigns.request import DEFAULT_TARGETS, Request, Settings
+from jetproof.campaigns.selecting import select_cases
 from jetproof.campaigns.writing import UNWRITTEN, Writer
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
 from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
@@ -25,8 +27,9 @@ from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, Notice
 from jetproof.load.library import Library
 from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
-from jetproof.plan import Plan
+from jetproof.plan import Plan, make_plan
 from jetproof.results import read_run
+from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
 from jetproof.targets.sweep import Owner
 
@@ -138,6 +141,28 @@ def check_rounds(rounds: int) -> None:
         )
 
 
+async def plan_soak(
+    library: Library,
+    request: Request,
+    settings: Settings,
+    *,
+    rounds: int,
+    load: int | None,
+    notify: Callable[[str], None],
+) -> Soak:
+    """What a request asks for, to be played `rounds` times. `notify` hears of builds."""
+    check_rounds(rounds)
+    if load is not None:
+        check_cores(load)
+    selected = select_cases(library, request.selection)
+    targets = await resolve(request.servers or DEFAULT_TARGETS, notify=notify)
+    request = replace(request, servers=tuple(target.name for target in targets))
+    plan = make_plan(library, selected, targets, skip=frozenset())
+    # A flip is what it looks for: nothing is confirmed.
+    options = replace(settings.options(), confirm=0)
+    return Soak(plan, library, SoakOptions(rounds, options, load), request.document())
+
+
 @dataclass(slots=True)
 class Soak:
     """Plays the rounds. `rounds`, `flips` and `drifting` are about the complete ones only."""
@@ -145,6 +170,8 @@ class Soak:
     plan: Plan
     library: Library
     options: SoakOptions
+    request: Mapping[str, object] = field(default_factory=dict)
+    """What the `run.json` of each round keeps of what was asked for."""
     stop: Stop = field(default_factory=Stop)
     rounds: list[Round] = field(default_factory=list)
     failures: list[JetproofError] = field(default_factory=list)
@@ -181,6 +208,13 @@ class Soak:
     def undecided(self) -> bool:
         """Whether some cell got no verdict in some round."""
         return any(each.verdicts.get(Verdict.ERROR) for each in self.rounds)
+
+    @property
+    def exit_code(self) -> int:
+        """3 wins over 1, as everywhere."""
+        if self.undecided:
+            return 3
+        return 1 if self.flips else 0
 
     @property
     def flips(self) -> list[Flip]:

@@ -14,6 +14,7 @@ from jetproof.engine.session import Address
 from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.edition import Edition
 from jetproof.model.law_modes import DEFAULT_LAWS
+from jetproof.model.verdict import Cell
 from jetproof.plan import PlanClient
 from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import RunningTarget
@@ -40,6 +41,9 @@ class RunOptions:
     fail_fast: bool = False
     command: tuple[str, ...] = ()
     attempts: Mapping[str, int] = field(default_factory=dict)
+    """By cell: how often an earlier part of the run has played it."""
+    broken_schemas: Mapping[str, Cell] = field(default_factory=dict)
+    """By cell: the schemas that an earlier part of the run saw broken."""
     owner: Owner | None = None
     keep: bool = False
     front: Front = no_front

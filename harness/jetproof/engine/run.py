@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shlex
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -26,6 +25,7 @@ from jetproof.engine.options import (
 )
 from jetproof.engine.play import Play
 from jetproof.engine.player import Outcome, play_case
+from jetproof.engine.run_events import RunEvents
 from jetproof.engine.schema_watch import SUITE, SchemaRecord, SchemaWatch
 from jetproof.engine.session import Session
 from jetproof.engine.verdicts import Ruling, rule
@@ -36,10 +36,8 @@ from jetproof.events import (
     CaseHeld,
     CaseStarted,
     Emit,
-    Event,
     Notice,
     RunFinished,
-    RunStarted,
     ServerCode,
     TargetFailed,
     TargetStarted,
@@ -67,6 +65,7 @@ __all__ = [
     "fresh_run_id",
     "no_front",
     "now",
+    "play_plan",
     "run",
     "run_prefix",
 ]
@@ -78,7 +77,18 @@ async def run(
     plan: Plan, library: Library, emit: Emit, options: RunOptions, stop: Stop | None = None
 ) -> RunFinished:
     """Plays everything in the plan. Nothing that a target or a case does ends it early."""
-    return await _Run(plan, library, emit, options, stop or Stop()).whole()
+    stop = stop or Stop()
+    events = RunEvents([plan], library, emit, options, stop)
+    events.start()
+    await play_plan(plan, library, events, options, stop)
+    return events.finish()
+
+
+async def play_plan(
+    plan: Plan, library: Library, emit: Emit, options: RunOptions, stop: Stop
+) -> None:
+    """Plays a plan that is all of a run or a part of it: without the events of its ends."""
+    await _Run(plan, library, emit, options, stop).whole()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +114,6 @@ class _Run:
         self.library = library
         self.options = options
         self.stop = stop
-        self.verdicts: Counter[Verdict] = Counter()
-        self.slowest = 0.0
         self.places = Places(options.servers_at_once)
         self.again: list[Group] = []
         self.victims: list[crashes.Victim] = []
@@ -123,11 +131,9 @@ class _Run:
             for target in plan.targets
             for scored in (True, False)
         }
-        self._emit = emit
+        self.emit = emit
 
-    async def whole(self) -> RunFinished:
-        began = clock.now()
-        self._emit(self._started())
+    async def whole(self) -> None:
         for dropped in self.plan.not_applicable:
             ruling = Ruling(Verdict.NOT_APPLICABLE, dropped.reason)
             self.finished(CaseFinished(self._cell(dropped.item, dropped.target, ruling)))
@@ -140,15 +146,6 @@ class _Run:
             await self._groups([group], _Pass(retries.AT_ONCE, self._judged, how="with less to do"))
         await self._confirm()
         self._judge_schemas()
-        ended = RunFinished(
-            run=self.options.run,
-            verdicts=dict(self.verdicts),
-            wall_ms=round((clock.now() - began) * 1000, 1),
-            slowest_case_ms=round(self.slowest, 1),
-            interrupted=self.stop.reason is not None,
-        )
-        self._emit(ended)
-        return ended
 
     async def _groups(self, groups: Sequence[Group], during: _Pass) -> None:
         if self.stop.reason is not None:
@@ -161,14 +158,9 @@ class _Run:
             if isinstance(result, Exception):
                 raise result
 
-    def emit(self, event: Event) -> None:
-        self._emit(event)
-
     def finished(self, event: CaseFinished) -> None:
         cell = event.cell
-        self.verdicts[cell.verdict] += cell.scored
-        self.slowest = max(self.slowest, cell.ms)
-        self._emit(event)
+        self.emit(event)
         if self.options.fail_fast and (cell.fails or cell.undecided):
             self.stop.now(f"{cell.name} is {cell.verdict}, and --fail-fast was asked for")
 
@@ -550,8 +542,12 @@ class _Run:
             edition=", ".join(edition.name for edition in editions) or None,
             scored=own and all(edition.scores(case, current) for edition in editions),
         )
-        attempt = self.options.attempts.get(cell.name, 0) + 1
-        self.finished(CaseFinished(replace(cell, attempt=attempt), checks))
+        cell = replace(cell, attempt=self.options.attempts.get(cell.name, 0) + 1)
+        # The cell sums up all frames of a run: what an earlier part of it saw broken stays so.
+        if before := self.options.broken_schemas.get(cell.name):
+            reason = f"before the run was resumed: {before.reason}"
+            cell = replace(cell, verdict=before.verdict, reason=reason, scored=True)
+        self.finished(CaseFinished(cell, checks))
 
     def _schema_ruling(self, target: PlanTarget, case: str, record: SchemaRecord) -> Ruling:
         covering = [
@@ -560,22 +556,6 @@ class _Run:
             if entry.covers(case, target.version, "any", target.provider)
         ]
         return rule((), tuple(record.checks.values()), covering)
-
-    def _started(self) -> RunStarted:
-        clauses = [
-            clause for spec in self.library.specs.values() for clause in spec.clauses.values()
-        ]
-        return RunStarted(
-            run=self.options.run,
-            started_at=now(),
-            targets=tuple(target.name for target in self.plan.targets),
-            cells=self.plan.cells,
-            time_factor=self.options.time_factor,
-            suite_hash=self.library.suite_hash,
-            clauses=tuple(clauses),
-            partial=self.plan.partial,
-            command=self.options.command,
-        )
 
 
 def _cells(count: int) -> str:

@@ -26,6 +26,16 @@ class Verdict(StrEnum):
         return self in (Verdict.FAIL, Verdict.STALE)
 
 
+EXPLAINED: Final = (
+    Verdict.UNSTABLE,
+    Verdict.FAIL,
+    Verdict.STALE,
+    Verdict.ERROR,
+    Verdict.WARN,
+)
+"""The verdicts that people are shown the reasons of."""
+
+
 class Fault(StrEnum):
     """What a failed check proves, if it is seen only once.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from jetproof.events import Event
-from jetproof.model.verdict import Cell, exit_code
+from jetproof.model.verdict import EXPLAINED, Cell, exit_code
 from jetproof.results.digest import digest_document
 from jetproof.results.rows import SCHEMA, Row, cell_row, value_text
-from jetproof.sinks.record import EXPLAINED, Outcome, Record
+from jetproof.sinks.record import Outcome, Record
 from jetproof.sinks.targets import target_rows
 
 

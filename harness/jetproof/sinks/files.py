@@ -92,6 +92,8 @@ class RunFolder:
 
     def handle(self, event: Event) -> None:
         """Write what the event tells. A write that fails raises once, with phase `write`."""
+        if isinstance(event, CaseFinished) and event.earlier:
+            return  # the folder has it
         self._record.handle(event)
         with _writing(self.folder):
             match event:

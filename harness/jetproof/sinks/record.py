@@ -19,9 +19,8 @@ from jetproof.events import (
     TargetStarted,
 )
 from jetproof.model.clause import Clause
-from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
+from jetproof.model.verdict import EXPLAINED, Cell, Check, FrameRecord, Verdict
 
-EXPLAINED = (Verdict.UNSTABLE, Verdict.FAIL, Verdict.STALE, Verdict.ERROR, Verdict.WARN)
 LAST_FRAMES = 12
 SCHEMA_SUITE = "schemas"
 """Cells of this suite sum up a run; they come on top of those that were planned."""

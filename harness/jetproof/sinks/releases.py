@@ -10,18 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from jetproof.campaigns.planning import Expected
 from jetproof.events import CaseFinished, CaseStarted, Event, TargetFailed
 from jetproof.model.verdict import Verdict
 from jetproof.results.rows import Row
 from jetproof.sinks.record import SCHEMA_SUITE
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """The cells of a release: how many in all, and how many of them have to be played now."""
-
-    cells: int
-    to_play: int
 
 
 @dataclass(slots=True)

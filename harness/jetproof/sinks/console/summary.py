@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from rich.text import Text
 
 from jetproof.events import INTERRUPTED
-from jetproof.model.verdict import Cell, Verdict
+from jetproof.model.verdict import EXPLAINED, Cell, Verdict
 from jetproof.model.wording import plural
 from jetproof.results.digest import Digest, digest, digests, not_scored_line, would_be_red
 from jetproof.sinks.console.evidence import duration, explain, headline, log_lines
@@ -29,7 +29,7 @@ from jetproof.sinks.console.lines import (
     worded,
 )
 from jetproof.sinks.console.tables import fits, table_lines
-from jetproof.sinks.record import EXPLAINED, Outcome, Record
+from jetproof.sinks.record import Outcome, Record
 from jetproof.sinks.releases import Board, spans
 from jetproof.sinks.text import visible
 
