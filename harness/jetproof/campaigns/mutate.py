@@ -151,11 +151,12 @@ async def mutate(
     at_once: int,
     interrupts: Interrupts,
     emit: Callable[[Trial], None],
+    tick: Callable[[], None] | None = None,
 ) -> Mutated:
     """Play the items as the target is, and against each mutant of it, `at_once` side by side."""
     baseline: dict[str, Cell] = {}
     trials: list[Trial] = []
-    async with attended(interrupts) as owner:
+    async with attended(interrupts, tick) as owner:
         bench = _Bench(library, target, interrupts.stop, owner, options)
         concerned = [item for item in items if any(breaks(each, item) for each in mutants)]
         baseline = await bench.cells(concerned, no_front)

@@ -67,7 +67,10 @@ async def _execute(args: argparse.Namespace) -> int:
     report = MutateReport(sys.stderr if args.json or args.markdown else sys.stdout)
     interrupts = Interrupts(Stop(), notify=report.say)
     play = _play_servers if args.client is None else _play_client
-    result = await play(args, load_library(), interrupts, report)
+    try:
+        result = await play(args, load_library(), interrupts, report)
+    finally:
+        report.close()
     if args.json:
         write_json(_document(result))
     elif args.markdown:
@@ -87,8 +90,17 @@ async def _play_servers(
     items = select_cases(library, Selection(tuple(args.patterns))).items
     target = await target_to_mutate(args.server, say)
     mutants = choose(possible(library.mutants, target), items, args.mutants)
+    report.begin(len(mutants))
     return await mutate(
-        library, target, items, mutants, _options(args), args.jobs, interrupts, report.handle
+        library,
+        target,
+        items,
+        mutants,
+        _options(args),
+        args.jobs,
+        interrupts,
+        report.handle,
+        report.tick,
     )
 
 

@@ -157,6 +157,6 @@ def _processes(count: int) -> str:
 
 
 def _cut(text: str, size: int) -> str:
-    """The end of a long name tells more than its beginning."""
+    """The end of a long name says more than its beginning."""
     text = visible(text)
     return text if len(text) <= size else f"…{text[1 - size :]}"

@@ -17,7 +17,7 @@ from jetproof.sinks.console.lines import Layout, bold, dim, joined, line, worded
 from jetproof.sinks.text import visible
 
 _SHOWN = 200
-_NO_RUN = "No run was given: --run DIR tells what releases do of each clause."
+_NO_RUN = "No run was given: --run DIR shows how releases meet each clause."
 
 
 def terminal(shown: SpecComparison, layout: Layout, *, verbose: bool) -> Iterator[Text]:
@@ -26,7 +26,7 @@ def terminal(shown: SpecComparison, layout: Layout, *, verbose: bool) -> Iterato
     title = f"{revised.spec.id}, {revised.spec.title}: revision {revised.a} to {revised.b}"
     yield line(bold(title))
     for one in revised.between:
-        yield from _hanging(line(f"  {one.number:>2}  "), _told(one), layout)
+        yield from _hanging(line(f"  {one.number:>2}  "), _revision_text(one), layout)
     for clauses, word, look in (
         (revised.added, "added", "green"),
         (revised.removed, "removed", "red"),
@@ -64,7 +64,7 @@ def _clause_lines(
         words = [worded(Verdict(name), text) for name, text in _verdict_words(verdicts)]
         yield line(indent, dim(_span(releases)), "  ", joined(", ", words))
     if not groups:
-        yield line(indent, dim(_untold(clause, shown)))
+        yield line(indent, dim(_without_verdict(clause, shown)))
 
 
 def _position_lines(shown: SpecComparison, layout: Layout, verbose: bool) -> Iterator[Text]:
@@ -155,7 +155,7 @@ def _cell(text: str) -> str:
     return visible(" ".join(text.split())).replace("|", "\\|").replace("<", "&lt;")
 
 
-def _told(one: Revision) -> str:
+def _revision_text(one: Revision) -> str:
     parts = [one.date or "no date", f"server {one.server}" if one.server else "no server version"]
     parts += [f"API level {one.api_level}"] if one.api_level is not None else []
     return ", ".join(parts) + (f": {one.note}" if one.note else "")
@@ -175,10 +175,10 @@ def _verdict_groups(
 ) -> list[tuple[list[Release], Mapping[str, Counter[str]]]]:
     """Neighbouring releases with the same verdicts, whatever the number of cases."""
     by_release = shown.verdicts.get(clause.id, {})
-    told = {release: ",".join(sorted(counts)) for release, counts in by_release.items()}
+    verdicts = {release: ",".join(sorted(counts)) for release, counts in by_release.items()}
     return [
         (releases, {str(release): by_release[release] for release in releases})
-        for releases, _ in grouped(told, shown.releases)
+        for releases, _ in grouped(verdicts, shown.releases)
     ]
 
 
@@ -194,14 +194,14 @@ def _verdict_words(verdicts: Mapping[str, Counter[str]]) -> list[tuple[str, str]
 
 
 def _flat(clause: Clause, shown: SpecComparison) -> str:
-    told = [
+    groups = [
         f"{_span(releases)}: {', '.join(text for _, text in _verdict_words(verdicts))}"
         for releases, verdicts in _verdict_groups(clause, shown)
     ]
-    return "; ".join(told) or _untold(clause, shown)
+    return "; ".join(groups) or _without_verdict(clause, shown)
 
 
-def _untold(clause: Clause, shown: SpecComparison) -> str:
+def _without_verdict(clause: Clause, shown: SpecComparison) -> str:
     cases = len(shown.cases.get(clause.id, ()))
     if not cases:
         return "for clients" if clause.actor is Actor.CLIENT else "no case"
@@ -227,7 +227,7 @@ def _values(stance: Stance, names: Collection[str] | None = None) -> str:
 
 def _summary(shown: SpecComparison) -> str:
     revised = shown.revised
-    told = [
+    counts = [
         f"{len(revised.added)} added",
         f"{len(revised.removed)} removed",
         f"{len(revised.changed)} changed",
@@ -235,5 +235,7 @@ def _summary(shown: SpecComparison) -> str:
     ]
     if shown.positions:
         moved = sum(one.changed for one in shown.positions)
-        told.append(f"{plural(len(shown.positions), 'position')}, {moved} changed between releases")
-    return ", ".join(told)
+        counts.append(
+            f"{plural(len(shown.positions), 'position')}, {moved} changed between releases"
+        )
+    return ", ".join(counts)
