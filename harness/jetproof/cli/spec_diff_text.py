@@ -85,7 +85,7 @@ def _position_lines(shown: SpecComparison, layout: Layout, verbose: bool) -> Ite
             head = line("      ", dim(_span(stance.releases)), "  ")
             yield from _hanging(head, _values(stance, None if verbose else one.moved), layout)
         if not verbose and (same := len(one.stances[0].position.keys() - one.moved)):
-            yield line(dim(f"      {same} more are the same on all of them"))
+            yield line(dim(f"      {same} more, the same on all of them"))
 
 
 def _hanging(head: Text, text: str, layout: Layout) -> Iterator[Text]:
