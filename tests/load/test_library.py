@@ -488,10 +488,38 @@ mutants:
 """,
     )
     lines = told(root)
-    assert [line.partition(", ")[0] for line in lines] == [
-        f"fixtures/mutants/a.yaml:{number}: rule 2" for number in (8, 9, 10)
+    assert lines[0] == (
+        "fixtures/mutants/a.yaml:8: from cannot be 'nobody'; there are: client, server"
+    )
+    assert lines[1].startswith("fixtures/mutants/a.yaml:10: do cannot be 'explode'; there are:")
+    assert len(lines) == 2
+
+
+def test_a_rule_that_means_nothing_is_reported_with_its_line(root: Path) -> None:
+    put(
+        root,
+        "fixtures/mutants/a.yaml",
+        """\
+mutants:
+  - id: wrong
+    about: Rules that follow the schema
+    breaks: [DEMO-001]
+    rules:
+      - {id: twice, on: {from: server}, do: drop}
+      - id: twice
+        on:
+          op: PING
+          json: {"a[": 1}
+        do: {answer: {status: 503}}
+""",
+    )
+    assert told(root) == [
+        "fixtures/mutants/a.yaml:7: there is another rule 'twice'",
+        "fixtures/mutants/a.yaml:8: whose frames? Write from: client or from: server",
+        "fixtures/mutants/a.yaml:10: 'a[' is not a path like state.messages or items[0]",
+        "fixtures/mutants/a.yaml:11: only a publish of the client can be answered: "
+        "write op: PUB in on",
     ]
-    assert lines[0].endswith("on.from: client or server, not 'nobody'")
 
 
 # -- the hash of everything ---------------------------------------------------------------------

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from jetproof.events import CaseFinished, CaseStarted, Event, Notice, TargetFailed
+from jetproof.events import CaseFinished, CaseStarted, Event, Notice, SchemaJudged, TargetFailed
 from jetproof.model.verdict import Verdict
 from jetproof.sinks.console.campaign import Console
 from jetproof.sinks.console.lines import Layout, bold, line, plain
@@ -15,6 +15,7 @@ from jetproof.sinks.console.progress import Progress
 from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.console.summary import verdict_table
 from jetproof.sinks.record import Outcome
+from support.schema_results import schema_result
 
 from .samples import (
     HOSTILE,
@@ -223,10 +224,10 @@ def test_an_interrupted_run_says_so_and_how_to_finish_it() -> None:
     assert lines[-2] == "finish it: jetproof run --resume out/r1"
 
 
-def test_cells_that_sum_up_a_run_do_not_count_as_planned_ones() -> None:
-    schema = make_cell("pub-ack", suite="schemas")
-    events = whole_run(CaseFinished(make_cell()), CaseFinished(schema), interrupted=True)
+def test_schemas_do_not_count_as_planned_cells() -> None:
+    events = whole_run(CaseFinished(make_cell()), interrupted=True)
     events[0] = run_started(2)
+    events.insert(-1, SchemaJudged(schema_result()))
     assert "interrupted after 1 of 2 cells" in printed(events)
 
 
@@ -402,6 +403,18 @@ def test_time_left_follows_a_higher_speed_of_late() -> None:
     for tick in range(200):
         progress.advance(100 + tick / 10)
     assert progress.seconds_left(120.0) == pytest.approx(10, abs=1)
+
+
+@pytest.mark.parametrize("scored", [True, False])
+def test_a_further_attempt_is_not_another_cell(scored: bool) -> None:
+    progress = Progress()
+    progress.begin(2, 0.0)
+    for attempt, verdict in enumerate((Verdict.ERROR, Verdict.PASS), 1):
+        progress.handle(CaseStarted("adr-50/atomic/commit::c", "2.15.1"), 1.0)
+        cell = make_cell("c", verdict, attempt=attempt, scored=scored)
+        progress.handle(CaseFinished(cell), 2.0)
+    assert progress.done == 1
+    assert +progress.verdicts == ({Verdict.PASS: 1} if scored else {})
 
 
 def test_the_cursor_stays_visible() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.model.law_modes import ABOUT_LAWS, DEFAULT_LAWS, LAW_MODES
+from jetproof.model.law_modes import ABOUT_LAWS, LAW_MODES
 from jetproof.model.patterns import ABOUT_PATTERNS
 from jetproof.model.wording import plural as plural
 
@@ -66,11 +66,6 @@ def add_servers(parser: argparse.ArgumentParser) -> None:
 def add_laws(parser: argparse.ArgumentParser) -> None:
     """How much is read to judge promises; `laws` of the arguments is None if nothing was said."""
     parser.add_argument("--laws", choices=LAW_MODES, help=ABOUT_LAWS)
-
-
-def laws_of(args: argparse.Namespace) -> str:
-    """What `--laws` asked for, or the default."""
-    return args.laws or DEFAULT_LAWS
 
 
 def add_jobs(

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from rich.text import Text
 
-from jetproof.campaigns.mutate import Mutated, NeverFailed, Outcome, Trial
+from jetproof.campaigns.mutate import Mutation, NeverFailed, Outcome, Trial
 from jetproof.model.wording import plural
 from jetproof.sinks.console.lines import ALARM, bold, dim, line, pad
 from jetproof.sinks.console.progress import Progress
@@ -57,18 +57,19 @@ class MutateReport:
         self._screen.print([line(outcome, name, dim(layout.fit(text, room)))])
         self._progress.advance(time.monotonic())
 
-    def end(self, result: Mutated) -> None:
+    def end(self, campaign: Mutation) -> None:
         """What survived and why, which cases nothing made fail, and the counts."""
-        escaped = [trial for trial in result.trials if trial.outcome is not Outcome.CAUGHT]
+        escaped = [trial for trial in campaign.trials if trial.outcome is not Outcome.CAUGHT]
         if escaped:
             self._screen.print(["", line(bold("mutants that nothing caught"))])
             for trial in escaped:
                 self._screen.print(_escaped_lines(trial))
-        self._screen.print(_never_failed_lines(result.never_failed))
-        counts = Counter(trial.outcome for trial in result.trials)
+        never = campaign.never_failed
+        self._screen.print(_never_failed_lines(never))
+        counts = Counter(trial.outcome for trial in campaign.trials)
         text = ", ".join(f"{counts[name]} {name}" for name in _LOOKS if counts[name])
-        seen, cases = len(result.items) - len(result.never_failed), len(result.items)
-        mutants = f"{len(result.trials)} mutants: {text or 'none'}"
+        seen, cases = len(campaign.items) - len(never), len(campaign.items)
+        mutants = f"{len(campaign.trials)} mutants: {text or 'none'}"
         dot = self._screen.layout.separator
         self._screen.print(["", f"{mutants}{dot}{seen} of {cases} cases were seen to fail"])
 
@@ -97,25 +98,25 @@ def _never_failed_lines(never: Sequence[NeverFailed]) -> Iterator[Text]:
         yield line(f"  {one.case}")
 
 
-def markdown(result: Mutated) -> str:
+def markdown(campaign: Mutation) -> str:
     """A table by specification, and whatever got away by name."""
-    unseen = {one.case for one in result.never_failed}
+    unseen = {one.case for one in campaign.never_failed}
     lines = [
         "| specification | mutants | caught | cases | seen to fail |",
         "| --- | --- | --- | --- | --- |",
     ]
-    specs = list(dict.fromkeys(item.case.spec for item in result.items))
+    specs = list(dict.fromkeys(item.case.spec for item in campaign.items))
     for spec in (*specs, "all"):
-        cases = {item.case.id for item in result.items if spec in (item.case.spec, "all")}
+        cases = {item.case.id for item in campaign.items if spec in (item.case.spec, "all")}
         concerned = [
             trial
-            for trial in result.trials
+            for trial in campaign.trials
             if spec == "all" or any(cell.case in cases for cell in trial.played)
         ]
         caught = sum(trial.outcome is Outcome.CAUGHT for trial in concerned)
         seen = len(cases - unseen)
         lines.append(f"| {spec} | {len(concerned)} | {caught} | {len(cases)} | {seen} |")
-    for trial in result.trials:
+    for trial in campaign.trials:
         if trial.outcome is not Outcome.CAUGHT:
             lines.append(f"\n- `{trial.mutant.id}` {trial.outcome}: {trial.mutant.about}")
     return "\n".join(lines) + "\n"
