@@ -147,7 +147,7 @@ class Cell:
     target: str = ""
     replay: str = ""
     server_log: tuple[str, ...] = ()
-    law: str = ""
+    revision: str = ""
     """The revision that was asked for (adr-50@10), if it is not the one that the case is about."""
     edition: str | None = None
     """The edition that the run was scored by, if it was scored by one."""
@@ -174,7 +174,7 @@ class Cell:
             self.topology,
             self.provider,
             library,
-            self.law,
+            self.revision,
             attempt=self.attempt,
         )
 

@@ -78,7 +78,7 @@ def cell_of(row: Mapping[str, object]) -> Cell:
     for name in ("clauses", "server_log", "plays"):
         value = row.get(name)
         known[name] = tuple(value) if isinstance(value, list) else ()
-    known["law"] = cell_id(str(row["cell"])).revision
+    known["revision"] = cell_id(str(row["cell"])).revision
     return Cell(**known)  # type: ignore[arg-type]
 
 
