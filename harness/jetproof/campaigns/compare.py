@@ -47,13 +47,12 @@ from jetproof.campaigns.wire_differences import (
 from jetproof.campaigns.writing import UNWRITTEN, Writer
 from jetproof.engine.client_pool import ClientPool
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
-from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Event, TargetFailed, TargetStarted
+from jetproof.events import CaseFinished, Event, SchemaJudged, TargetFailed, TargetStarted
 from jetproof.load.library import Library
 from jetproof.model.identity import client_name
 from jetproof.model.topology import TOPOLOGIES
-from jetproof.model.verdict import FrameRecord, Verdict
+from jetproof.model.verdict import Cell, FrameRecord, Verdict
 from jetproof.plan import Group, Item, Plan, PlanTarget, Selected, make_plan
 from jetproof.targets.sweep import Owner
 from jetproof.tasks import all_of
@@ -263,11 +262,11 @@ class Compare:
         return keep | _samples(wire, keep, weights)
 
     def _to_play(self, key: CaseKey) -> list[CaseKey]:
-        """The cases to play for a cell: that of a schema is made of frames of several cases."""
+        """The cases to play for a result: that of a schema is about messages of several cases."""
         found = []
         for played in self._played:
             for one in played.observations[key]:
-                if one.cell.suite != SCHEMA_SUITE:
+                if isinstance(one.cell, Cell):
                     return [key]
                 found += [check.iteration for check in one.broken.values()]
         return list(dict.fromkeys(found))
@@ -417,6 +416,9 @@ class _Rounds:
                     key = f"{cell.case}{revision}" if revision else key
                     one = Observation(cell, broken_of(event), folder)
                     played.observations.setdefault(key, []).append(one)
+                case SchemaJudged(result=result):
+                    one = Observation(result, broken_of(event), folder)
+                    played.observations.setdefault(result.about, []).append(one)
                 case _:
                     pass
             self.listener.handle(side.name, event)

@@ -18,7 +18,7 @@ from jetproof.events import Emit
 from jetproof.load.library import Library
 from jetproof.model.case import Case
 from jetproof.model.identity import cell_id
-from jetproof.model.verdict import Cell, exit_code
+from jetproof.model.verdict import Result, exit_code
 from jetproof.plan import Plan, Selected, Selection, client_items, make_plan, named_exactly
 from jetproof.targets.clients.spec import parse_client
 from jetproof.targets.resolve import resolve_one
@@ -57,8 +57,8 @@ class Replay(Campaign):
     def case(self) -> Case:
         return self.cases[0]
 
-    def counts(self, cell: Cell) -> bool:
-        return cell.case == self.case.id
+    def counts(self, result: Result) -> bool:
+        return result.about == self.case.id
 
     @property
     def exit_code(self) -> int:
