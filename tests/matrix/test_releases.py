@@ -225,4 +225,5 @@ def test_the_summary_has_one_row_a_release() -> None:
 def test_hostile_names_cannot_act_on_the_terminal() -> None:
     hostile = make_cell("2.12.0", "s::c", Verdict.FAIL, reason="\x1b[2J\u202e")
     text = printed([run_started(), CaseFinished(hostile), RunFinished("r")])
+    assert "s::c" in text
     assert all(line.isprintable() for line in text.split("\n"))

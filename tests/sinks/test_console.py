@@ -441,7 +441,9 @@ def test_progress_is_drawn_not_faster_than_an_eye_can_follow() -> None:
 def test_progress_never_wraps(columns: int, unicode: bool) -> None:
     progress = Progress()
     progress.begin(100, 0.0)
-    for number, finished in enumerate(every_verdict()):
+    cells = every_verdict()
+    assert cells
+    for number, finished in enumerate(cells):
         progress.handle(CaseStarted(f"{'long-name-' * 20}{number}", "2.15.1"), 1.0)
         progress.handle(finished, 1.0)
         layout = Layout.of(columns, unicode=unicode, terminal=True)
