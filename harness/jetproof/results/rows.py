@@ -447,7 +447,7 @@ _OF_CELL = tuple(name for name in CellRow.__struct_fields__ if name not in ("run
 def cell_of(row: CellRow) -> Cell:
     """The cell that a row of a journal tells of."""
     known = {name: getattr(row, name) for name in _OF_CELL}
-    return Cell(**known, law=cell_id(row.cell).revision)
+    return Cell(**known, revision=cell_id(row.cell).revision)
 
 
 # -- schemas -------------------------------------------------------------------------------------
