@@ -27,6 +27,7 @@ from jetproof.results.rows import (
     CheckRow,
     ClauseRow,
     FrameRow,
+    QuestionRow,
     SchemaRow,
 )
 
@@ -50,6 +51,7 @@ PUBLISHED: dict[str, Published] = {
     "results/check": Published(CheckRow, "A line of checks.jsonl"),
     "results/clause": Published(ClauseRow, "A line of clauses.jsonl"),
     "results/frame": Published(FrameRow, "A line of frames.jsonl"),
+    "results/question": Published(QuestionRow, "A line of questions.jsonl"),
     "results/schema": Published(SchemaRow, "A line of schemas.jsonl"),
     "results/run": Published(run_folder.RunFile, "run.json of a run folder"),
     "results/control": Published(common.ControlRow, "A line of controls.jsonl"),
