@@ -202,7 +202,7 @@ class TestCommand:
         told = jetproof(*arguments).out
         assert "other: 2.14.0" in told
         assert "same: x" not in told
-        assert "1 more alike on all of them" in told
+        assert "1 more, the same on all of them" in told
         assert "same: x" in jetproof(*arguments, "-v").out
 
     def test_positions_that_did_not_change_are_shown_on_request(

@@ -170,7 +170,7 @@ def test_the_time_left_counts_what_every_release_has_to_play() -> None:
             yield from play("2.12.0", f"s::c{number}")
 
     text = printed(events(), cells=10, clock=clock)
-    assert "1 of 4 releases · about 15 min 00 s left" in text
+    assert "1 of 4 releases · about 15 min left" in text
 
 
 def test_progress_names_the_releases_that_are_being_played() -> None:
