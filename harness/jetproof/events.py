@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jetproof.model.clause import Clause
-from jetproof.model.verdict import Cell, Check, FrameRecord, Question, Verdict
+from jetproof.model.verdict import Cell, Check, FrameRecord, Question, SchemaResult, Verdict
 
 INTERRUPTED = "interrupted"
 """Why a run ended early if a person or a CI system ended it."""
@@ -99,6 +99,16 @@ class CaseFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class SchemaJudged:
+    """When all cases have ended: what all messages of one kind say about a target.
+
+    `earlier`: a part of the run that was resumed has judged it."""
+
+    result: SchemaResult
+    earlier: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something a person should know: a lane that is not covered, a server kept alive."""
 
@@ -116,6 +126,6 @@ class RunFinished:
 
 Event = (
     RunStarted | TargetStarted | TargetFailed | TargetStopped | ServerCode | CaseStarted
-    | CaseHeld | CaseFinished | Notice | RunFinished
+    | CaseHeld | CaseFinished | SchemaJudged | Notice | RunFinished
 )  # fmt: skip
 Emit = Callable[[Event], None]

@@ -14,13 +14,21 @@ from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.rows import cell_of, cell_row
 
 CELL = Cell(
-    "demo/f::c", "demo/f", "demo", 2, "2.14.6", "embedded", "single", "default",
-    Verdict.PASS, ("DEMO-001",),
-)  # fmt: skip
+    case="demo/f::c",
+    suite="demo/f",
+    spec="demo",
+    spec_revision=2,
+    server="2.14.6",
+    provider="embedded",
+    topology="single",
+    configuration="default",
+    verdict=Verdict.PASS,
+    clauses=("DEMO-001",),
+)
 
 
 def test_the_revision_is_named_where_it_is_not_the_cases_own() -> None:
-    asked = replace(CELL, law="demo@2")
+    asked = replace(CELL, revision="demo@2")
     assert CELL.name == "demo/f::c @2.14.6 single"
     assert asked.name == "demo/f::c @2.14.6 single demo@2"
     assert cell_of(cell_row("run", CELL)) == CELL

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 
 from jetproof.campaigns.resume import with_earlier
 from jetproof.engine.run import RunOptions, Stop
-from jetproof.events import CaseFinished, Emit, Event, Notice
+from jetproof.events import CaseFinished, Emit, Event, Notice, SchemaJudged
 from jetproof.load.library import Library
 from jetproof.model.case import Case
-from jetproof.model.verdict import Cell, exit_code
+from jetproof.model.verdict import Cell, Result, exit_code
 from jetproof.results import Run
 from jetproof.targets.spec import redacted
 from jetproof.targets.sweep import Owner
@@ -37,7 +37,7 @@ class Campaign(ABC):
     libraries: Sequence[dict[str, object]] = ()
     """Who the client libraries are that it judges."""
     stop: Stop = field(default_factory=Stop)
-    _cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
+    _results: dict[tuple[str, str], Result] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -46,28 +46,29 @@ class Campaign(ABC):
     @property
     def cells(self) -> Sequence[Cell]:
         """The last attempt at every cell so far, those of the resumed run included."""
-        return tuple(self._cells.values())
+        return tuple(one for one in self._results.values() if isinstance(one, Cell))
 
     @property
     def planned(self) -> int | None:
         """How many cells count, if some do not."""
         return None
 
-    def counts(self, cell: Cell) -> bool:
-        """Whether the exit code depends on a cell."""
+    def counts(self, result: Result) -> bool:
+        """Whether the exit code depends on a cell, or on what was judged of a schema."""
         return True
 
     @property
     def exit_code(self) -> int:
         """By the verdicts so far."""
-        return exit_code(cell for cell in self.cells if self.counts(cell))
+        return exit_code(one for one in self._results.values() if self.counts(one))
 
     async def play(self, emit: Emit, owner: Owner) -> None:
         """Play all of it, until it is done or `stop` says so."""
 
         def tell(event: Event) -> None:
-            if isinstance(event, CaseFinished):
-                self._cells[event.cell.name, redacted(event.cell.target)] = event.cell
+            if isinstance(event, (CaseFinished, SchemaJudged)):
+                one = event.cell if isinstance(event, CaseFinished) else event.result
+                self._results[one.name, redacted(one.target)] = one
             emit(event)
 
         for text in self.notices:

@@ -47,13 +47,12 @@ from jetproof.campaigns.wire_differences import (
 from jetproof.campaigns.writing import UNWRITTEN, Writer
 from jetproof.engine.client_pool import ClientPool
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
-from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Event, TargetFailed, TargetStarted
+from jetproof.events import CaseFinished, Event, SchemaJudged, TargetFailed, TargetStarted
 from jetproof.load.library import Library
 from jetproof.model.identity import client_name
 from jetproof.model.topology import TOPOLOGIES
-from jetproof.model.verdict import FrameRecord, Verdict
+from jetproof.model.verdict import Cell, FrameRecord, Verdict
 from jetproof.plan import Group, Item, Plan, PlanTarget, Selected, make_plan
 from jetproof.targets.sweep import Owner
 from jetproof.tasks import all_of
@@ -96,7 +95,9 @@ class Side:
 
     def key(self, item: Item) -> CaseKey:
         """What tells a case from others on both sides: versions of a library may claim other texts."""
-        return item.case.id if self.client or not item.law else f"{item.case.id} {item.law}"
+        if self.client or not item.revision_name:
+            return item.case.id
+        return f"{item.case.id} {item.revision_name}"
 
 
 class Listener(Protocol):
@@ -261,11 +262,11 @@ class Compare:
         return keep | _samples(wire, keep, weights)
 
     def _to_play(self, key: CaseKey) -> list[CaseKey]:
-        """The cases to play for a cell: that of a schema is made of frames of several cases."""
+        """The cases to play for a result: that of a schema is about messages of several cases."""
         found = []
         for played in self._played:
             for one in played.observations[key]:
-                if one.cell.suite != SCHEMA_SUITE:
+                if isinstance(one.cell, Cell):
                     return [key]
                 found += [check.iteration for check in one.broken.values()]
         return list(dict.fromkeys(found))
@@ -411,10 +412,13 @@ class _Rounds:
                     played.log = log or played.log
                 case CaseFinished(cell=cell):
                     key = keys.get(cell.case, cell.case)
-                    law = f" {cell.law}" if cell.law and side.client is None else ""
-                    key = f"{cell.case}{law}" if law else key
+                    revision = f" {cell.revision}" if cell.revision and side.client is None else ""
+                    key = f"{cell.case}{revision}" if revision else key
                     one = Observation(cell, broken_of(event), folder)
                     played.observations.setdefault(key, []).append(one)
+                case SchemaJudged(result=result):
+                    one = Observation(result, broken_of(event), folder)
+                    played.observations.setdefault(result.about, []).append(one)
                 case _:
                     pass
             self.listener.handle(side.name, event)

@@ -17,7 +17,7 @@ from jetproof.events import Emit
 from jetproof.load.editions import difference, find_edition, standing_of
 from jetproof.load.library import Library
 from jetproof.model.edition import Edition
-from jetproof.model.verdict import Cell
+from jetproof.model.verdict import Result, SchemaResult
 from jetproof.plan import (
     Plan,
     Selected,
@@ -56,12 +56,12 @@ class Gate(Campaign):
             if item.client is not None
         )
 
-    def counts(self, cell: Cell) -> bool:
+    def counts(self, result: Result) -> bool:
         """The witness never counts, unless it was asked for itself."""
-        plan = next((one.plan for one in self.judged if one.plan.name == cell.client), None)
-        if plan is None:
-            return cell.client is None
-        return is_claimed(self.library, plan, cell.spec, cell.spec_revision)
+        plan = next((one.plan for one in self.judged if one.plan.name == result.client), None)
+        if plan is None or isinstance(result, SchemaResult):
+            return result.client is None
+        return is_claimed(self.library, plan, result.spec, result.spec_revision)
 
     def besides(self) -> Iterator[str]:
         """What a person wants to know besides: expired entries, and what newer texts would say."""

@@ -19,7 +19,6 @@ from jetproof.campaigns.request import Request, Settings
 from jetproof.engine.cells import cell_of
 from jetproof.engine.run import RunOptions, Stop, now, play_plan
 from jetproof.engine.run_events import RunEvents
-from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
 from jetproof.engine.verdicts import Ruling
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Emit, Event, Notice, TargetFailed
@@ -118,9 +117,7 @@ class Matrix(Campaign):
             names |= {
                 cell.name
                 for cell in self.earlier.latest
-                if cell.target == name
-                and cell.suite != SCHEMA_SUITE
-                and cell.name in self.earlier.completed
+                if cell.target == name and cell.name in self.earlier.completed
             }
         return Expected(len(names), sum(len(group.items) for group in plan.groups))
 

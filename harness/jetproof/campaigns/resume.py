@@ -8,9 +8,8 @@ from pathlib import Path
 
 from jetproof.campaigns.request import Request
 from jetproof.engine.run import RunOptions
-from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Emit, Event, RunStarted
+from jetproof.events import CaseFinished, Emit, Event, RunStarted, SchemaJudged
 from jetproof.load.library import Library
 from jetproof.model.verdict import EXPLAINED, Cell, Check, FrameRecord
 from jetproof.plan import Selected
@@ -65,11 +64,9 @@ def played(earlier: Run, selected: Selected) -> frozenset[str]:
 
 
 def going_on(earlier: Run, options: RunOptions) -> RunOptions:
-    """Options that know what an earlier part of the run has: its id, attempts, broken schemas."""
-    broken = {
-        cell.name: cell for cell in earlier.latest if cell.suite == SCHEMA_SUITE and cell.fails
-    }
-    return replace(options, run=earlier.id, attempts=earlier.attempts, broken_schemas=broken)
+    """Options that know what an earlier part of the run has: its id, attempts, and schemas."""
+    schemas = {one.name: one for one in earlier.latest_schemas}
+    return replace(options, run=earlier.id, attempts=earlier.attempts, schemas=schemas)
 
 
 def with_earlier(earlier: Run, emit: Emit) -> Emit:
@@ -80,10 +77,11 @@ def with_earlier(earlier: Run, emit: Emit) -> Emit:
             emit(event)
             return
         old = [cell for cell in earlier.latest if cell.name in earlier.completed]
-        planned = sum(cell.suite != SCHEMA_SUITE for cell in old)
-        emit(replace(event, cells=event.cells + planned))
+        emit(replace(event, cells=event.cells + len(old)))
         for finished in _finished(earlier, old):
             emit(finished)
+        for result in earlier.latest_schemas:
+            emit(SchemaJudged(result, earlier=True))
 
     return told
 

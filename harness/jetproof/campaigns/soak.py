@@ -22,11 +22,10 @@ from jetproof.campaigns.request import DEFAULT_TARGETS, Request, Settings
 from jetproof.campaigns.selecting import select_cases
 from jetproof.campaigns.writing import UNWRITTEN, Writer
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
-from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Event, Notice
+from jetproof.events import CaseFinished, Event, Notice, SchemaJudged
 from jetproof.load.library import Library
-from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
+from jetproof.model.verdict import Check, FrameRecord, Result, SchemaResult, Verdict
 from jetproof.plan import Plan, make_plan
 from jetproof.results import read_run
 from jetproof.targets.resolve import resolve
@@ -96,8 +95,9 @@ class Flip:
 
     cell: str
     target: str
-    suite: str
+    heading: str
     seen: tuple[Outcome | None, ...]
+    of_schema: bool = False
 
     @property
     def outcomes(self) -> list[tuple[Outcome | None, list[int]]]:
@@ -114,7 +114,7 @@ class Side:
 
     outcome: Outcome | None
     rounds: tuple[int, ...]
-    cell: Cell | None = None
+    cell: Result | None = None
     failed: tuple[Check, ...] = ()
     pairs: tuple[Pair, ...] = ()
     """The frames of the most frequent outcome beside those of this one; empty for the former."""
@@ -176,7 +176,8 @@ class Soak:
     rounds: list[Round] = field(default_factory=list)
     failures: list[JetproofError] = field(default_factory=list)
     _seen: dict[CellKey, list[Seen | None]] = field(default_factory=dict)
-    _suites: dict[CellKey, str] = field(default_factory=dict)
+    _headings: dict[CellKey, str] = field(default_factory=dict)
+    _schemas: set[CellKey] = field(default_factory=set)
 
     async def play(
         self, open_round: Callable[[int], Writer], owner: Owner, listener: Listener
@@ -223,10 +224,11 @@ class Soak:
         for key in sorted(self._seen):
             outcomes = tuple(one.outcome if one else None for one in self._seen[key])
             differing = set(outcomes)
-            if self._suites[key] == SCHEMA_SUITE:
+            of_schema = key in self._schemas
+            if of_schema:
                 differing.discard(None)  # whether a rare message came says nothing about its form
             if len(differing) > 1:
-                found.append(Flip(*key, self._suites[key], outcomes))
+                found.append(Flip(*key, self._headings[key], outcomes, of_schema))
         return found
 
     @property
@@ -261,9 +263,12 @@ class Soak:
             writer(event)
             if writer.failures and self.stop.reason is None:
                 self.stop.now(UNWRITTEN)
-            if isinstance(event, CaseFinished):
-                key = (event.cell.name, redacted(event.cell.target))
-                seen[key] = (event.cell.suite, seen_of(event))
+            if isinstance(event, (CaseFinished, SchemaJudged)):
+                one = event.cell if isinstance(event, CaseFinished) else event.result
+                key = (one.name, redacted(one.target))
+                seen[key] = (one.heading, seen_of(event))
+                if isinstance(event, SchemaJudged):
+                    self._schemas.add(key)
             elif isinstance(event, Notice) and _REPLAYED in event.text:
                 replayed += 1
             listener.handle(event)
@@ -294,8 +299,8 @@ class Soak:
         return Load(self.options.load, owner.folder)
 
     def _keep(self, number: int, seen: Mapping[CellKey, tuple[str, Seen]]) -> None:
-        for key, (suite, _) in seen.items():
-            self._suites[key] = suite
+        for key, (heading, _) in seen.items():
+            self._headings[key] = heading
             self._seen.setdefault(key, [None] * (number - 1))
         for key, rounds in self._seen.items():
             one = seen[key][1] if key in seen else None
@@ -303,16 +308,22 @@ class Soak:
             rounds.append(rounds[-1] if rounds and rounds[-1] == one else one)
 
 
-def seen_of(event: CaseFinished) -> Seen:
-    """What is kept of a cell. The position of a schema's cell counts messages: it is left out."""
-    cell = event.cell
-    position = () if cell.suite == SCHEMA_SUITE else tuple(sorted(cell.position.items()))
+def seen_of(event: CaseFinished | SchemaJudged) -> Seen:
+    """What is kept of a cell, or of a schema; how many messages came is left out."""
+    one: Result
+    checks: Sequence[Check]
+    position: tuple[tuple[str, str], ...] = ()
+    if isinstance(event, SchemaJudged):
+        one, checks = event.result, event.result.checks
+    else:
+        one, checks = event.cell, event.checks
+        position = tuple(sorted(event.cell.position.items()))
     failed = hashlib.sha256()
-    for check in event.checks:
+    for check in checks:
         if not check.ok:
             place = (check.step, check.iteration, check.kind, check.path)
             failed.update(repr(place).encode("utf-8", "surrogatepass"))
-    return Seen(Outcome(cell.verdict, cell.deviation, position), failed.hexdigest()[:16])
+    return Seen(Outcome(one.verdict, one.deviation, position), failed.hexdigest()[:16])
 
 
 def details(flips: Sequence[Flip], folder_of: Callable[[int], Path]) -> Iterator[Detail]:
@@ -331,7 +342,7 @@ def details(flips: Sequence[Flip], folder_of: Callable[[int], Path]) -> Iterator
 
 @dataclass(slots=True)
 class _Evidence:
-    cell: Cell | None = None
+    cell: Result | None = None
     failed: list[Check] = field(default_factory=list)
     frames: list[FrameRecord] = field(default_factory=list)
 
@@ -340,9 +351,11 @@ def _evidence(folder: Path, keys: set[CellKey]) -> dict[CellKey, _Evidence]:
     """What a round's folder holds about these cells, of the last attempt at each."""
     played = read_run(folder)
     found = {
-        (cell.name, cell.target): _Evidence(cell)
-        for cell in played.latest
-        if (cell.name, cell.target) in keys
+        (one.name, one.target): _Evidence(
+            one, list(one.checks) if isinstance(one, SchemaResult) else []
+        )
+        for one in played.results
+        if (one.name, one.target) in keys
     }
     attempts = {key: one.cell.attempt for key, one in found.items() if one.cell is not None}
     for (name, target, attempt), check in played.checks():

@@ -154,10 +154,10 @@ def _document(
     left_out: list[dict[str, str]],
     commits: Mapping[str, object] | None,
 ) -> dict[str, object]:
-    from jetproof.results.rows import SCHEMA, cell_row
+    from jetproof.results.rows import SCHEMA, cell_row, plain
 
     def row(cell: Cell | None) -> dict[str, object] | None:
-        return None if cell is None else cell_row(result.run, cell)
+        return None if cell is None else plain(cell_row(result.run, cell))
 
     return {
         "schema": SCHEMA,

@@ -54,15 +54,15 @@ def run(args: argparse.Namespace) -> int:
     from jetproof.results import read_run
     from jetproof.results.controls import Vacuity
     from jetproof.results.coverage import clause_rows, coverage
-    from jetproof.results.rows import clause_row
-    from jetproof.sinks.paint import paint_for
+    from jetproof.results.rows import clause_row, plain
+    from jetproof.sinks.console.screen import Screen
 
     library = load_library()
     runs = [read_run(folder) for folder in args.runs]
     rows: Iterable[Mapping[str, object]] = clause_rows(runs).values()
     if not runs:
         clauses = [one for spec in library.specs.values() for one in spec.clauses.values()]
-        rows = [clause_row("", clause) for clause in clauses]
+        rows = [plain(clause_row("", clause)) for clause in clauses]
     vacuity = Vacuity.of(library.features, library.cases, runs)
     found = coverage(rows, cases_by_clause(library), runs, WireSchemas(library.schemas), vacuity)
     code = 1 if args.strict and (found.without_cases or found.undescribed) else 0
@@ -71,15 +71,16 @@ def run(args: argparse.Namespace) -> int:
     elif args.markdown:
         sys.stdout.write(markdown(library, found, played=bool(runs), errors=args.errors))
     else:
-        told = terminal(
+        screen = Screen(sys.stdout)
+        lines = terminal(
             library,
             found,
-            paint_for(sys.stdout),
+            screen.layout,
             played=bool(runs),
             errors=args.errors,
             verbose=args.verbose,
         )
-        sys.stdout.write(told)
+        screen.print(lines)
     return code
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from jetproof import clock
 from jetproof.engine.identity import now
 from jetproof.engine.options import RunOptions, Stop
-from jetproof.events import CaseFinished, Emit, Event, RunFinished, RunStarted
+from jetproof.events import CaseFinished, Emit, Event, RunFinished, RunStarted, SchemaJudged
 from jetproof.load.library import Library
 from jetproof.model.verdict import Verdict
 from jetproof.plan import Plan
@@ -47,10 +47,12 @@ class RunEvents:
         )
 
     def __call__(self, event: Event) -> None:
-        """Pass an event on, and count the cell that it reports."""
+        """Pass an event on, and count the verdict that it reports."""
         if isinstance(event, CaseFinished):
             self._verdicts[event.cell.verdict] += event.cell.scored
             self._slowest = max(self._slowest, event.cell.ms)
+        elif isinstance(event, SchemaJudged):
+            self._verdicts[event.result.verdict] += event.result.scored
         self._emit(event)
 
     def finish(self) -> RunFinished:

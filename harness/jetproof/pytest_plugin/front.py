@@ -29,7 +29,7 @@ from jetproof.load.mistakes import LoadError
 from jetproof.model.clause import Clause
 from jetproof.model.edition import Edition
 from jetproof.model.law_modes import DEFAULT_LAWS, LAW_MODES
-from jetproof.model.verdict import Verdict
+from jetproof.model.verdict import SchemaResult, Verdict
 from jetproof.plan import Item, Plan, Selected, Selection, make_plan, scored_by, select
 from jetproof.pytest_plugin.items import (
     OWN_EXCEPTIONS,
@@ -277,7 +277,7 @@ class Front:
         report = yield
         if not isinstance(item, CaseItem) or item.outcome is None or report.when == "teardown":
             return report
-        cell = item.outcome.cell
+        cell = item.cell
         if (report.when == "setup") == cell.undecided:
             # What took time was playing it, and that is over.
             report.duration = cell.ms / 1000
@@ -301,11 +301,11 @@ class Front:
 
     @property
     def _broken_schemas(self) -> list[Outcome]:
-        """Cells of wire schemas have no item, since they are known only when the run is over."""
+        """Wire schemas have no item, since their verdict is known only when the run is over."""
         return [
             outcome
             for outcome in self._outcomes
-            if outcome.cell.suite == "schemas" and outcome.cell.fails
+            if isinstance(outcome.cell, SchemaResult) and outcome.cell.fails
         ]
 
     @pytest.hookimpl(tryfirst=True)

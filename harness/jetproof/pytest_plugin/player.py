@@ -16,7 +16,7 @@ from types import TracebackType
 
 from jetproof.campaigns.campaign import Campaign
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Event, Notice
+from jetproof.events import CaseFinished, Event, Notice, SchemaJudged
 from jetproof.model.verdict import Verdict
 from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.record import LAST_FRAMES, Outcome
@@ -117,6 +117,11 @@ class Player:
             self._cells.put((key, self._evidence(shown)))
             return
         self._fan(event)
+        if isinstance(event, SchemaJudged):
+            told = without_passwords(event)
+            assert isinstance(told, SchemaJudged)
+            key = (event.result.about, event.result.target)
+            self._cells.put((key, Outcome(told.result, told.result.checks)))
         if isinstance(event, Notice):
             self.notices.append(event.text)
 

@@ -20,6 +20,7 @@ from jetproof.campaigns.soak import Detail, Outcome, Round, Side, Soak
 from jetproof.errors import JetproofError
 from jetproof.events import Event, RunStarted
 from jetproof.model.verdict import Check, FrameRecord, Verdict
+from jetproof.model.wording import plural
 from jetproof.results.rows import Row, value_text
 from jetproof.sinks.console.evidence import mismatch_table
 from jetproof.sinks.console.lines import (
@@ -31,14 +32,11 @@ from jetproof.sinks.console.lines import (
     dim,
     joined,
     line,
-    note,
     pad,
-    plural,
     worded,
 )
 from jetproof.sinks.console.progress import Progress
 from jetproof.sinks.console.screen import Screen
-from jetproof.sinks.record import SCHEMA_SUITE
 from jetproof.sinks.text import visible, visible_payload
 
 DETAILED = 10
@@ -95,7 +93,7 @@ class SoakConsole:
         if about.partial:
             lines.append(line(dim(f"a partial soak: {about.partial}")))
         for target in about.shared:
-            lines.append(note(f"{target} is not started again: the rounds share it"))
+            lines += layout.note(f"{target} is not started again: the rounds share it")
         lines.append(line(dim(_ROUND_HEAD.rstrip())))
         self._screen.print(lines)
         self._progress.begin(about.rounds * about.cells, self._clock())
@@ -118,7 +116,7 @@ class SoakConsole:
                 self.say(f"round {done.number} was without a part of its load: {failure}")
 
     def say(self, text: str) -> None:
-        self._screen.print([note(text)])
+        self._screen.say(text)
 
     def flip(self, number: int, detail: Detail) -> None:
         """One flip, whole or by its name."""
@@ -297,10 +295,11 @@ def end_lines(
     load = total([done.load for done in soak.rounds if done.load is not None])
     if load is not None:
         yield line(_load_text(load, soak.rounds))
-    yield from (note(str(failure)) for failure in failures)
+    for failure in failures:
+        yield from layout.note(str(failure))
     yield line(dim(f"results: {about.results}"))
     flips = len(soak.flips)
-    schemas = sum(flip.suite == SCHEMA_SUITE for flip in soak.flips)
+    schemas = sum(flip.of_schema for flip in soak.flips)
     text = f"{plural(flips, 'flip')} in {plural(len(soak.rounds), 'round')} "
     text += f"of {plural(about.cells, 'cell')}"
     text += f" (load: {_cores(about.load)})" if about.load is not None else ""
@@ -356,7 +355,7 @@ def flip_row(detail: Detail) -> Row:
     replay = next((side.cell.replay for side in detail.sides if side.cell is not None), "")
     return {
         "cell": flip.cell,
-        "suite": flip.suite,
+        "suite": flip.heading,
         "target": flip.target,
         "replay": replay,
         "seen": [outcome and outcome.verdict.value for outcome in flip.seen],

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jetproof.model.identity import REFERENCE, client_name
-from jetproof.model.verdict import Cell, Verdict
+from jetproof.model.verdict import Cell, Result, Verdict
 from jetproof.results.digest import Digest, Group, digest, not_scored_line, span, subject_of
 from jetproof_reports.page.plain import Plain, Row, Tables, https, pairs, rows_of, text, texts
 from jetproof_reports.releases import release_key
@@ -86,11 +86,11 @@ def cell_of(row: Row, known: Known | None = None) -> Cell:
     )
 
 
-def _news(whole: Digest) -> list[list[Cell]]:
+def _news(whole: Digest) -> list[list[Result]]:
     unstable = sorted(whole.unstable, key=lambda cell: not cell.never_right)
-    alike: dict[tuple[Any, ...], list[Cell]] = {}
+    alike: dict[tuple[Any, ...], list[Result]] = {}
     for cell in (*unstable, *whole.new, *whole.errors):
-        key = (cell.case, cell.client, cell.topology, cell.verdict, cell.reason, cell.never_right)
+        key = (cell.about, cell.client, cell.topology, cell.verdict, cell.reason, cell.never_right)
         alike.setdefault(key, []).append(cell)
     return list(alike.values())
 

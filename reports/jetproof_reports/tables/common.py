@@ -21,8 +21,6 @@ UNSTABLE = Verdict.UNSTABLE.value
 REFERENCE = "reference"
 """The provider and the client library that show how the text can be kept."""
 
-SCHEMAS = "schemas"
-
 PLACE = ("case", "spec_revision", "topology", "client", "provider")
 """One row of the matrix, for one provider; a release makes it a cell."""
 
@@ -31,6 +29,11 @@ def is_real() -> Column:
     """Whether a cell says something of a release or a library: the reference ones stand apart."""
     witness = F.coalesce(F.col("library") == REFERENCE, F.lit(False))
     return (F.col("provider") != REFERENCE) & ~witness
+
+
+def of_schema() -> Column:
+    """Whether a row is about all messages of one kind, and not about a case."""
+    return F.col("schema").isNotNull()
 
 
 def is_scored() -> Column:

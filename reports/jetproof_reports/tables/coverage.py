@@ -17,11 +17,11 @@ from jetproof_reports.schemas import (
     COVERAGE_SCHEMAS,
 )
 from jetproof_reports.tables.common import (
-    SCHEMAS,
     by_release,
     decided,
     is_real,
     is_scored,
+    of_schema,
     verdict_counts,
 )
 
@@ -139,9 +139,9 @@ def coverage_schemas(latest: DataFrame, evidence: DataFrame) -> DataFrame:
     )
     seen = F.coalesce(F.element_at("position", F.lit("seen")).cast("bigint"), F.lit(0))
     return (
-        latest.where(F.col("suite") == SCHEMAS)
+        latest.where(of_schema())
         .join(broken, ["run_id", "cell_no"], "left")
-        .groupBy(F.regexp_replace("case", f"^{SCHEMAS}::", "").alias("schema"))
+        .groupBy("schema")
         .agg(
             F.sum(seen).alias("seen"),
             F.coalesce(F.sum("broken"), F.lit(0)).alias("invalid"),

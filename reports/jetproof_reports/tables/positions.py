@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from jetproof_reports.schemas import POSITIONS
-from jetproof_reports.tables.common import SCHEMAS, by_release, decided
+from jetproof_reports.tables.common import by_release, decided, of_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def positions(latest: DataFrame) -> DataFrame:
     """One row a position that was taken: by which releases, from the oldest on."""
-    taken = latest.where(decided() & (F.col("suite") != SCHEMAS))
+    taken = latest.where(decided() & ~of_schema())
     key = ("spec", "spec_revision", "suite", "case", "topology", "client", "provider")
     return (
         taken.select(*key, "server", "release_key", "clauses", F.explode("position"))

@@ -20,13 +20,15 @@ from jetproof.events import (
     Notice,
     RunFinished,
     RunStarted,
+    SchemaJudged,
     TargetFailed,
     TargetStarted,
 )
-from jetproof.model.verdict import Verdict
+from jetproof.model.verdict import Result, Verdict
+from jetproof.model.wording import plural
 from jetproof.sinks.console.evidence import duration, headline, log_lines, reason_line
-from jetproof.sinks.console.lines import ORDER, Part, bold, dim, line, note, pad, plural
-from jetproof.sinks.console.progress import Progress, rough
+from jetproof.sinks.console.lines import ORDER, Part, bold, dim, line, pad
+from jetproof.sinks.console.progress import Progress, about
 from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.console.summary import SummaryOptions, summary
 from jetproof.sinks.record import Outcome, Record
@@ -85,7 +87,7 @@ class Console:
 
     def say(self, text: str) -> None:
         """Print a line of the command's own."""
-        self._screen.print([note(text)])
+        self._screen.say(text)
 
     def close(self) -> None:
         """Erase the progress; a run that ended without saying so is still summed up."""
@@ -100,10 +102,12 @@ class Console:
                 return self._target(event) if self._verbose else ()
             case TargetFailed():
                 return self._failed_target(event)
-            case CaseFinished():
-                return self._finish(event)
+            case CaseFinished(cell=cell):
+                return self._finish(cell)
+            case SchemaJudged(result=result):
+                return self._finish(result)
             case Notice():
-                return [note(event.text)]
+                return self._screen.layout.note(event.text)
             case RunFinished():
                 return self._report()
             case _:
@@ -140,9 +144,9 @@ class Console:
         yield line(symbol, " ", bold(where), ": ", visible(event.reason, 2000))
         yield from log_lines(event.log)
 
-    def _finish(self, event: CaseFinished) -> Iterator[Text]:
-        cell, outcome = event.cell, Outcome(event.cell)
-        if cell.verdict is Verdict.ERROR and (cell.target, cell.reason) in self._failures:
+    def _finish(self, result: Result) -> Iterator[Text]:
+        outcome = Outcome(result)
+        if result.verdict is Verdict.ERROR and (result.target, result.reason) in self._failures:
             return
         attention = outcome.is_explained(all_cells=self._verbose)
         if attention or self._verbose:
@@ -166,7 +170,7 @@ class Console:
         parts.append(f"{board.done} of {plural(len(board.releases), 'release')}")
         left = self._progress.seconds_left(now)
         if left and left >= 1 and board.done < len(board.releases):
-            parts.append(f"about {rough(left)} left")
+            parts.append(f"about {about(left)} left")
         return layout.flow(parts, head=line(), indent=2)
 
     def _playing(self) -> str:
