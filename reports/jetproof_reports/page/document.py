@@ -2,7 +2,8 @@
 
     overview  what matters: a line for each target, new and unstable cells, known causes
     head      what the matrix needs: rows, columns, one letter a verdict, and by number what
-              many cells share (reasons, positions, fingerprints)
+              many cells share (reasons, positions, fingerprints). Each cell has a state, and each
+              row the differences between any two states of its case (`results.changes.States`)
     tables    the rows of the other views
     evidence  by suite: transcripts, expectations that did not hold, server logs
 
@@ -18,9 +19,11 @@ from typing import Any
 
 from jetproof.errors import JetproofError
 from jetproof.model.verdict import Verdict
+from jetproof.results.changes import DIFFERS, KINDS, NO_VERDICT, States
+from jetproof_reports.newest import is_scored
 from jetproof_reports.page.evidence import evidence_of
 from jetproof_reports.page.libraries import held_of, is_witness, laws_of, libraries_of
-from jetproof_reports.page.overview import is_scored, overview_of
+from jetproof_reports.page.overview import overview_of
 from jetproof_reports.page.plain import (
     Plain,
     Pool,
@@ -110,10 +113,21 @@ class _Maker:
         grid: list[str] = []
         cells: dict[str, list[Any]] = {
             name: []
-            for name in ("reason", "position", "deviation", "fingerprint", "origin", "replay", "ms")
+            for name in (
+                "reason",
+                "position",
+                "deviation",
+                "fingerprint",
+                "origin",
+                "replay",
+                "ms",
+                "state",
+            )
         }
         clauses: list[list[int]] = []
+        states: dict[Key, States] = {}
         for of in self.rows:
+            mine = states.setdefault(_twin(of), States.none())
             letters: list[str] = []
             named: list[str] = []
             for _, server, provider in self.columns:
@@ -124,8 +138,10 @@ class _Maker:
                     continue
                 self.numbers[key] = len(self.numbers)
                 letters.append(_code(row))
-                for name, value in self._cell(row, self.more.get(key, {})).items():
+                more = self.more.get(key, {})
+                for name, value in self._cell(row, more).items():
                     cells[name].append(value)
+                cells["state"].append(mine.number({**more, **row}))
                 named = texts(self.more.get(key, row).get("clauses")) or named
             grid.append("".join(letters))
             clauses.append([self.clauses.add(clause) for clause in named])
@@ -133,6 +149,7 @@ class _Maker:
             text(row.get("fingerprint")): row.get("stable")
             for row in rows_of(self.tables, "fingerprints")
         }
+        changes = Pool()
         libraries, laws = libraries_of(self.tables), laws_of(self.tables)
         held_to = [held_of(libraries, laws, of[5], of[0]) if of[5] else None for of in self.rows]
         return {
@@ -140,7 +157,13 @@ class _Maker:
                 {name: row.get(name) for name in _RUN} for row in rows_of(self.tables, "runs")
             ],
             "verdicts": [
-                {"name": verdict.value, "code": code, "symbol": symbol}
+                {
+                    "name": verdict.value,
+                    "code": code,
+                    "symbol": symbol,
+                    "decided": verdict not in NO_VERDICT,
+                    "suspect": verdict in DIFFERS or verdict is Verdict.UNSTABLE,
+                }
                 for verdict, (code, symbol) in LOOKS.items()
             ],
             **self._counts(),
@@ -153,11 +176,15 @@ class _Maker:
                 "topology": [of[4] for of in self.rows],
                 "client": [of[5] for of in self.rows],
                 "clauses": clauses,
+                "changes": [changes.add(states[_twin(of)].changes()) for of in self.rows],
                 "held_to": held_to,
                 "is_held": [
                     held in (None, of[3]) for held, of in zip(held_to, self.rows, strict=True)
                 ],
             },
+            "changes": [[_change(*one) for one in several] for several in changes.values],
+            "kinds": list(KINDS),
+            "played": self._played(),
             "grid": grid,
             "cells": cells,
             "suites": self.suites.values,
@@ -187,6 +214,16 @@ class _Maker:
             "libraries": libraries,
             "laws": laws,
         }
+
+    def _played(self) -> dict[str, list[int]]:
+        """By client library: the columns that it was played on."""
+        places = {column[1:]: place for place, column in enumerate(self.columns)}
+        found: dict[str, set[int]] = {}
+        for row in self.matrix:
+            if client := row.get("client"):
+                place = places[text(row.get("server")), _provider(row)]
+                found.setdefault(client, set()).add(place)
+        return {client: sorted(on) for client, on in sorted(found.items())}
 
     def _held(self) -> list[tuple[int, dict[str, Any]]]:
         """The cells that a verdict counts, by number, each with all that is known of it."""
@@ -280,6 +317,15 @@ def _row_key(row: Row) -> Key:
         spec, suite, case, row.get("spec_revision") or 0, text(row.get("topology")),
         row.get("client") or None,
     )  # fmt: skip
+
+
+def _twin(row_key: Key) -> Key:
+    """What rows have in common that only differ in their revision."""
+    return (row_key[2], row_key[4], row_key[5])
+
+
+def _change(a: int, b: int, kind: str, moved: tuple[str, ...]) -> list[Any]:
+    return [a, b, KINDS.index(kind), *([list(moved)] if moved else [])]
 
 
 def _row_order(row_key: Key) -> Key:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from jetproof.results.coverage import SCHEMAS
 from jetproof_reports.schemas import CONTENT, FLAKINESS
-from jetproof_reports.tables.common import SCHEMAS, UNSTABLE, verdict_counts
+from jetproof_reports.tables.common import UNSTABLE, verdict_counts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

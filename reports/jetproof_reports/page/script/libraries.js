@@ -190,7 +190,7 @@ function libraryPositions(libraries, columns) {
   for (const row of libraries.rows) {
     for (const column of columns) {
       const cell = libraries.cell(row, column);
-      for (const [name, value] of decided(cell) ? cell.position : []) {
+      for (const [name, value] of cell?.verdict.decided ? cell.position : []) {
         const key = `${row.case} ${row.topology} ${name}`;
         if (!questions.has(key)) questions.set(key, { row, name, answers: new Map() });
         const { answers } = questions.get(key);
@@ -317,7 +317,7 @@ function libraryCard(matrix, client, cells, tables) {
     h("p", { class: "hint" }, aboutLibrary(matrix, client, cells)),
     open.length ? [h("h4", {}, "Not in its ledger"), failuresTable(open)] : null,
     entries.length ? [h("h4", {}, "In its ledger"), entries.sort((a, b) => a.id.localeCompare(b.id)).map((one) => ledgerShown(one))] : null,
-    !state.q && !open.length && !entries.length ? h("p", {}, cells.some(decided) ? "Keeps every sentence that it was asked about." : "Could be asked about nothing.") : null,
+    !state.q && !open.length && !entries.length ? h("p", {}, cells.some((cell) => cell.verdict.decided) ? "Keeps every sentence that it was asked about." : "Could be asked about nothing.") : null,
     beyond.length ? h("details", { class: "beyond" }, h("summary", {}, `${plural(beyond.length, "cell")} otherwise by a text that it does not claim`), failuresTable(beyond)) : null,
     reasons.size ? naShown(reasons) : null,
   );
