@@ -9,6 +9,9 @@ from pathlib import Path
 from jetproof.model.clause import Clause
 from jetproof.model.verdict import Cell, Check, FrameRecord, Question, Verdict
 
+INTERRUPTED = "interrupted"
+"""Why a run ended early if a person or a CI system ended it."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:

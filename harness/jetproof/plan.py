@@ -110,12 +110,6 @@ class Item:
         """The revision by name, where it is another than the one that the case is about."""
         return "" if self.revision == self.case.revision else f"{self.case.spec}@{self.revision}"
 
-    def replay(self, target: PlanTarget) -> str:
-        """The command that plays it again."""
-        law = f" --spec {self.law}" if self.law else ""
-        client = f" --client {shlex.quote(self.client.name)}" if self.client else ""
-        return f"jetproof replay {self.case.id} --server {shlex.quote(target.name)}{client}{law}"
-
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -215,12 +209,11 @@ def scored_by(library: Library, items: Iterable[Item], edition: Edition | None) 
     else keeps them, and named them."""
     if edition is None:
         return tuple(items)
-    ours = {case.id for case in (*library.cases, *library.client_cases)}
     return tuple(
         replace(
             item,
             edition=edition.name,
-            scored=item.case.id not in ours or edition.scores(item.case.id, item.case.hash),
+            scored=item.case.id not in library.ids or edition.scores(item.case.id, item.case.hash),
         )
         for item in items
     )
@@ -266,6 +259,18 @@ def name_of(item: Item, target: PlanTarget) -> str:
     return str(
         CellId(item.case.id, str(target.version), topology, target.provider, client, item.law)
     )
+
+
+def replay_command(library: Library, item: Item, target: PlanTarget) -> str:
+    """What plays the cell again. A case that the library does not have is found by its file."""
+    case, words = item.case, ["jetproof", "replay"]
+    words.append(case.id if case.id in library.ids else f"{case.file}::{case.name}")
+    words += ["--server", target.name]
+    if item.client is not None:
+        words += ["--client", item.client.name]
+    if item.law:
+        words += ["--spec", item.law]
+    return shlex.join(words)
 
 
 def why_not(library: Library, item: Item, target: PlanTarget) -> str | None:

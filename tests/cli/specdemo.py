@@ -13,8 +13,8 @@ from jetproof.data import data_root
 from jetproof.load.catalogue import check_catalogues, read_catalogue
 from jetproof.load.library import Library, load_library
 from jetproof.load.mistakes import Mistake
-from jetproof.load.nodes import parse_yaml
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import parse_yaml
 from jetproof.model.clause import Spec
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.rows import SCHEMA, cell_row, encode

@@ -14,8 +14,9 @@ from jetproof import __version__
 from jetproof.cli import schema as schema_command
 from jetproof.data import fixtures_dir, suites_dir
 from jetproof.errors import JetproofError, Phase
-
-from .conftest import FAILS, PASSES, Command, Validate
+from support.case_files import FAILS, PASSES
+from support.commands import Command
+from support.documents import Validate
 
 COMMANDS = (
     "run",

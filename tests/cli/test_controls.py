@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import Command, Validate
+from support.commands import Command
+from support.documents import Validate
 
 HEAD = """\
 suite: adr-50/trial

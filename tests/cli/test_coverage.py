@@ -10,8 +10,9 @@ import pytest
 
 from jetproof.load.library import load_library
 from jetproof.model.clause import Actor
-
-from .conftest import FAILS, PASSES, Command, Validate
+from support.case_files import FAILS, PASSES
+from support.commands import Command
+from support.documents import Validate
 
 CODES = """\
   - case: says-an-error
@@ -66,11 +67,11 @@ def test_a_clause_that_lost_its_last_case_is_named(
         for clause in spec.clauses.values()
         if clause.actor is Actor.SERVER
     )
-    from jetproof.cli import coverage
+    from jetproof.load import lookup
 
-    whole = coverage.cases_by_clause
+    whole = lookup.cases_by_clause
     monkeypatch.setattr(
-        coverage,
+        lookup,
         "cases_by_clause",
         lambda library: {k: v for k, v in whole(library).items() if k != lost.id},
     )

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jetproof.cli import machine
-
-from .conftest import Command, Validate
+from jetproof.targets import doctor_checks
+from support.commands import Command
+from support.documents import Validate
 
 
 def test_doctor_says_what_is_there_and_how_to_fix_what_is_not(
@@ -45,7 +45,7 @@ def test_a_binary_that_does_not_run_is_missing(
     binary.write_text("#!/bin/sh\necho cannot run here >&2\nexit 4\n")
     binary.chmod(0o755)
     monkeypatch.setattr("jetproof.targets.releases.installed_binary", lambda version=None: binary)
-    finding = machine.server_binary()
+    finding = doctor_checks.server_binary()
     assert not finding.ok
     assert "it ended with 4: cannot run here" in finding.detail
 
@@ -54,7 +54,7 @@ def test_without_a_docker_engine_it_says_how_to_get_one(
     jetproof: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
-    finding = machine.docker()
+    finding = doctor_checks.docker()
     assert not finding.ok
     assert "Docker" in finding.detail
     assert "start" in finding.fix
@@ -66,7 +66,7 @@ def test_a_cache_that_cannot_be_written_is_told(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("JETPROOF_CACHE", str(tmp_path / "file" / "cache"))
-    finding = machine.cache_folder()
+    finding = doctor_checks.cache_folder()
     assert not finding.ok
     assert "JETPROOF_CACHE" in finding.fix
 
@@ -74,10 +74,10 @@ def test_a_cache_that_cannot_be_written_is_told(
 def test_a_look_that_fails_does_not_hide_the_others(
     jetproof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stumble() -> machine.Finding:
+    def stumble() -> doctor_checks.Finding:
         raise RuntimeError("ouch")
 
-    monkeypatch.setattr(machine, "java", stumble)
-    findings = machine.examine()
+    monkeypatch.setattr(doctor_checks, "java", stumble)
+    findings = doctor_checks.examine(lambda: 1.0)
     assert [finding.name for finding in findings][-2:] == ["Java", "Chromium"]
     assert "looking at it failed: RuntimeError: ouch" in findings[-2].detail

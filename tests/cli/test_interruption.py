@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from jetproof.cli.playing import Interrupts
+from jetproof.campaigns.interrupts import Interrupts
 from jetproof.engine.run import Stop
-
-from .conftest import PASSES, SLOW, Command, Validate
+from support.case_files import PASSES, SLOW
+from support.commands import Command
+from support.documents import Validate
 
 CaseFile = Callable[..., Path]
 Start = Callable[..., "subprocess.Popen[str]"]

@@ -11,8 +11,8 @@ from jetproof.engine import run as engine
 from jetproof.engine.options import RunOptions
 from jetproof.errors import JetproofError
 from jetproof.model.law_modes import LAW_MODES
-
-from .conftest import HEAD, Command
+from support.case_files import HEAD
+from support.commands import Command
 
 STORES = """\
   - case: stores

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from jetproof.cli import mutating
+from jetproof.campaigns import mutate
 from jetproof.load.library import load_library
 from jetproof.model.mutant import Mutant
 from jetproof.model.verdict import Cell, Verdict
-
-from .conftest import Command, Validate
+from support.commands import Command
+from support.documents import Validate
 
 CASE = "adr-50/atomic/commit::commit-1-stores-every-message"
 
@@ -41,7 +41,7 @@ UNTESTED = mutant("elsewhere", "A50-NONE", {"on": {"from": "server"}, "do": "dro
 @pytest.fixture
 def with_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
     library = replace(load_library(), mutants=(CAUGHT, HARMLESS, IDLE, UNTESTED))
-    monkeypatch.setattr(mutating, "load_library", lambda: library)
+    monkeypatch.setattr("jetproof.load.library.load_library", lambda: library)
 
 
 @pytest.mark.usefixtures("with_mutants")
@@ -137,4 +137,4 @@ def cell(verdict: Verdict, **more: object) -> Cell:
 def test_a_case_catches_a_mutant_by_a_worse_verdict_or_another_position(
     before: Cell, now: Cell, caught: bool
 ) -> None:
-    assert mutating.catches(before, now) is caught
+    assert mutate.catches(before, now) is caught

@@ -10,8 +10,8 @@ import pytest
 
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.positions import everybody, points
-
-from .conftest import Command, Validate
+from support.commands import Command
+from support.documents import Validate
 
 ASKS = """\
   - case: asks

@@ -11,8 +11,8 @@ import pytest
 from jetproof.model.versions import Version
 from jetproof.targets.inventory import is_new
 from jetproof.targets.releases import known_releases, this_platform
-
-from .conftest import Command, Validate
+from support.commands import Command
+from support.documents import Validate
 
 MODULE = "github.com/nats-io/nats-server/v2"
 VERSIONS = "v2.9.0 v2.12.99 v2.15.0-RC.3 v2.15.1 v2.15.2 v2.16.0-RC.1"

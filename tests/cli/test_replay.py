@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import FAILS, PASSES, Command, Validate
+from support.case_files import FAILS, PASSES
+from support.commands import Command
+from support.documents import Validate
 
 CaseFile = Callable[..., Path]
 CASE = "adr-50/atomic/commit::commit-1-stores-every-message"

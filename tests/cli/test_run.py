@@ -14,8 +14,9 @@ from jetproof.errors import JetproofError
 from jetproof.results import read_run
 from jetproof.sinks.junit import JUnit
 from jetproof.targets.releases import installed_binary
-
-from .conftest import FAILS, HOSTILE, PASSES, Command, Validate
+from support.case_files import FAILS, HOSTILE, PASSES
+from support.commands import Command
+from support.documents import Validate
 
 CaseFile = Callable[..., Path]
 

@@ -21,8 +21,9 @@ import pytest
 from jetproof.cli import main
 from jetproof.results.go_coverage import counter_files, read_counters, read_program
 from jetproof.targets.releases import installed_binary
-
-from .conftest import HEAD, PASSES, SLOW, Command, Done, Validate
+from support.case_files import HEAD, PASSES, SLOW
+from support.commands import Command, Done
+from support.documents import Validate
 
 SOURCE = Path(__file__).parents[1] / "fakes" / "go_server"
 ANOTHER = PASSES.replace("passes", "passes-as-well")

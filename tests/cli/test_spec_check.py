@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from jetproof.load import library as library_module
-from jetproof.load.standing import TextCheck, check_text
+from jetproof.load.spec_text_check import TextCheck, check_text
 from jetproof.model.clause import Spec
+from support.commands import Command
+from support.documents import Validate
 
-from .conftest import Command, Validate
 from .specdemo import demo, fences, library_of, spec_of
 
 TEXT = fences()["markdown text"][0]

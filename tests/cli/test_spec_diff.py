@@ -19,8 +19,9 @@ from jetproof.results.revisions import (
     releases_of,
     verdicts_of,
 )
+from support.commands import Command
+from support.documents import Validate
 
-from .conftest import Command, Validate
 from .specdemo import Played, carried, demo, library_of, played, run_folder
 
 

@@ -10,11 +10,11 @@ import pytest
 from jetproof.data import fixtures_dir
 from jetproof.load import library as library_module
 from jetproof.load.library import load_library
-from jetproof.load.standing import WORDS
+from jetproof.load.spec_text_check import WORDS
 from jetproof.model.versions import Version
 from jetproof.plan import PlanTarget, Selection, select, why_not
+from support.commands import Command
 
-from .conftest import Command
 from .specdemo import PAGE, demo, fences, library_of, played, run_folder
 
 

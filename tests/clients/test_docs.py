@@ -12,8 +12,7 @@ import pytest
 
 from jetproof.data import fixtures_dir
 from jetproof.targets.clients.protocol import RawAnswer, operations, parameters, read_line
-
-from .conftest import Command
+from support.commands import Command
 
 PAGE = (Path(__file__).parents[2] / "docs" / "adapters.md").read_text(encoding="utf-8")
 FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -13,8 +13,10 @@ from jetproof.targets.clients.build import Client
 from jetproof.targets.clients.process import Limits
 from jetproof.targets.clients.smoke import Finding, Smoke, smoke
 from jetproof.targets.topology import start_target
+from support.commands import Command
+from support.documents import Validate
 
-from .conftest import HERE, NATS_PY, Command, Conforms, Program
+from .conftest import HERE, NATS_PY, Program
 
 MISBEHAVING = HERE / "misbehaving.py"
 Smoked = dict[str, Smoke]
@@ -83,7 +85,7 @@ def test_a_spoilt_adapter_is_seen_to_be_spoilt(smoked: Smoked, kind: str) -> Non
 
 
 def test_the_command_says_what_is_well(
-    jetproof: Command, conforms: Conforms, program: Program
+    jetproof: Command, conforms: Validate, program: Program
 ) -> None:
     done = jetproof("smoke", "--client", program(NATS_PY), "--server", "latest", "--json")
     assert done.code == 0, done.out
@@ -102,7 +104,7 @@ def test_the_command_says_what_is_well(
 )
 def test_the_command_exits_with_1_for_a_broken_adapter(
     jetproof: Command,
-    conforms: Conforms,
+    conforms: Validate,
     program: Program,
     kind: str,
     words: str,
@@ -147,7 +149,7 @@ def test_what_cannot_be_built_here_exits_with_3(jetproof: Command, tmp_path: Pat
     assert "toy:thing cannot be built here: no-such-program is not installed" in done.err
 
 
-def test_clients_are_listed(jetproof: Command, conforms: Conforms) -> None:
+def test_clients_are_listed(jetproof: Command, conforms: Validate) -> None:
     done = jetproof("clients", "list")
     assert done.code == 0
     assert "python:nats-py" in done.out
@@ -156,7 +158,7 @@ def test_clients_are_listed(jetproof: Command, conforms: Conforms) -> None:
 
 
 @pytest.mark.network
-def test_the_adapter_of_nats_py_is_built(jetproof: Command, conforms: Conforms) -> None:
+def test_the_adapter_of_nats_py_is_built(jetproof: Command, conforms: Validate) -> None:
     done = jetproof("clients", "build", "python:nats-py", "--json")
     assert done.code == 0
     conforms("cli/clients", done.document)
@@ -166,7 +168,7 @@ def test_the_adapter_of_nats_py_is_built(jetproof: Command, conforms: Conforms) 
 
 
 def test_a_build_that_fails_exits_with_3(
-    jetproof: Command, conforms: Conforms, tmp_path: Path
+    jetproof: Command, conforms: Validate, tmp_path: Path
 ) -> None:
     folder = tmp_path / "failing"
     folder.mkdir()

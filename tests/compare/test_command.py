@@ -12,19 +12,10 @@ from pathlib import Path
 import pytest
 
 from jetproof.results import read_run
-from support.commands import (
-    ASKS,
-    COUNTS,
-    CRASHES,
-    SLOW,
-    CaseFile,
-    Command,
-    Fake,
-    Start,
-    Validate,
-)
-
-from .conftest import Server
+from support.case_files import ASKS, COUNTS, CRASHES, SLOW, CaseFile
+from support.commands import Command, Fake, Start
+from support.documents import Validate
+from support.programs import Build
 
 COUNTING = "adr-50/trial::counts"
 
@@ -132,9 +123,9 @@ def test_a_head_that_dies_of_a_case_is_worse(
 
 
 def test_a_head_that_does_not_start_is_worse(
-    jetproof: Command, binary: Server, fake: Fake, case_file: CaseFile, conforms: Validate
+    jetproof: Command, build: Build, fake: Fake, case_file: CaseFile, conforms: Validate
 ) -> None:
-    head = binary("head", 'echo "panic: no store" >&2; exit 2')
+    head = build("head", does='echo "panic: no store" >&2; exit 2')
     done = jetproof("compare", fake("polite"), head, case_file(COUNTS), "--json", "--out", "out")
     assert done.code == 1, done.err
     conforms("cli/compare", done.document)
@@ -145,9 +136,9 @@ def test_a_head_that_does_not_start_is_worse(
 
 
 def test_a_base_that_does_not_start_proves_nothing(
-    jetproof: Command, binary: Server, fake: Fake, case_file: CaseFile
+    jetproof: Command, build: Build, fake: Fake, case_file: CaseFile
 ) -> None:
-    base = binary("base", "exit 2")
+    base = build("base", does="exit 2")
     done = jetproof("compare", base, fake("polite"), case_file(COUNTS))
     assert done.code == 3, done.err
     assert "nothing is compared: base does not start" in done.out

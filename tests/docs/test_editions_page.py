@@ -12,8 +12,8 @@ from jetproof.cli.parser import build_parser
 from jetproof.data import data_root
 from jetproof.load.client_ledger import read_ledger
 from jetproof.load.library import load_library
-from jetproof.load.nodes import parse_yaml
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import parse_yaml
 from jetproof.model.edition import Edition
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.digest import not_scored_line

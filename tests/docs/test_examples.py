@@ -27,8 +27,8 @@ from jetproof.load.deviations import read_deviations
 from jetproof.load.library import Library, load_cases, load_library
 from jetproof.load.mistakes import Mistake
 from jetproof.load.mutants import read_mutants
-from jetproof.load.nodes import Document, parse_yaml
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import Document, parse_yaml
 from jetproof.model.case import Case
 from jetproof.model.laws import LAWS
 from jetproof.model.ledger import Deviation

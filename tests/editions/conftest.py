@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from jetproof.cli import main
 from jetproof.data import fixtures_dir
+from support import case_files
+from support.case_files import CLIENT_HEAD
+from support.commands import Command
 from support.demo import CLAUSES
 
 FOR_SERVERS = """\
@@ -21,13 +21,7 @@ given:
   stream: {subjects: ["$stream.>"]}
 cases:
 """
-FOR_LIBRARIES = """\
-suite: demo/client/basic
-about: Cases for libraries
-given:
-  stream: {subjects: ["$stream.>"], allow_atomic: true}
-cases:
-"""
+FOR_LIBRARIES = CLIENT_HEAD.format(suite="demo/client/basic")
 STORES = """\
   - case: stores
     clauses: [DEMO-001]
@@ -42,37 +36,8 @@ WRONG = """\
       - request: {subject: $stream.a, payload: one}
         reply: {json: {seq: 7}}
 """
-CLOSES = """\
-  - case: closes
-    clauses: [DEMO-002]
-    steps:
-      - call: {op: batch.open, as: b}
-      - call: {op: batch.close, of: b}
-        answer: any
-"""
-COMMITS = """\
-  - case: commits
-    clauses: [DEMO-002]
-    steps:
-      - call: {op: batch.open, as: b}
-      - call: {op: batch.add, of: b, subject: $stream.a, data: m1}
-      - call: {op: batch.commit, of: b, subject: $stream.b, data: m2}
-        answer: any
-      - wire: {op: PUB, subject: $stream.b}
-        label: commit
-        message: {headers: {Nats-Batch-Commit: 1}}
-"""
-KNOB = "commit-value-unknown"
-"""What makes the reference client fail `commits`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
+CLOSES = case_files.CLOSES.format(clause="DEMO-002")
+COMMITS = case_files.COMMITS.format(clause="DEMO-002")
 
 
 class Checkout:
@@ -94,10 +59,6 @@ class Checkout:
         path.write_text(head + "".join(cases))
 
 
-Jetproof = Callable[..., Done]
-Adapter = Callable[..., Path]
-
-
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     real, root = fixtures_dir(), tmp_path / "checkout"
@@ -113,41 +74,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
 
 
 @pytest.fixture
-def jetproof(
-    checkout: Checkout,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Jetproof:
+def jetproof(checkout: Checkout, jetproof: Command, tmp_path: Path) -> Command:
     """Runs a command in this process, in an empty folder, with the suites of the checkout."""
     (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "80")
-
-    def run(*arguments: object) -> Done:
-        capsys.readouterr()
-        try:
-            code = main([*map(str, arguments)])
-        except SystemExit as ended:
-            code = ended.code if isinstance(ended.code, int) else 1
-        said = capsys.readouterr()
-        return Done(code, said.out, said.err)
-
-    return run
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Adapter:
-    """An adapter in a maintainer's own checkout: the reference client, with knobs."""
-
-    def write(*knobs: str) -> Path:
-        options = "".join(f" --knob {knob}" for knob in knobs)
-        path = tmp_path / "my-adapter"
-        path.write_text(
-            f"#!/bin/sh\nexec {sys.executable} -m jetproof.targets.reference_client{options}\n"
-        )
-        path.chmod(0o755)
-        return path
-
-    return write
+    os.chdir(tmp_path / "work")
+    return jetproof

@@ -9,13 +9,15 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from jetproof.data import fixtures_dir
+from support.commands import Command
+from support.programs import Adapter
 
-from .conftest import CLOSES, STORES, WRONG, Adapter, Checkout, Jetproof
+from .conftest import CLOSES, STORES, WRONG, Checkout
 
 NAME = "demo/basic::stores"
 
 
-def test_an_edition_is_written_once(jetproof: Jetproof, checkout: Checkout) -> None:
+def test_an_edition_is_written_once(jetproof: Command, checkout: Checkout) -> None:
     done = jetproof("editions", "--write", "2026.11")
     assert done.out.startswith("suites/editions/2026.11.txt: 2 cases, ")
     again = jetproof("editions", "--write", "2026.11")
@@ -28,7 +30,7 @@ def test_an_edition_is_written_once(jetproof: Jetproof, checkout: Checkout) -> N
 
 
 @pytest.mark.parametrize("name", ["November", "26.11", "2026.1", "2026.11.x", "../2026.11"])
-def test_a_name_is_a_year_and_a_month(jetproof: Jetproof, name: str) -> None:
+def test_a_name_is_a_year_and_a_month(jetproof: Command, name: str) -> None:
     done = jetproof("editions", "--write", name)
     assert done.code == 2
     assert "is no name of an edition" in done.err
@@ -48,7 +50,7 @@ def test_a_name_is_a_year_and_a_month(jetproof: Jetproof, name: str) -> None:
     ],
 )
 def test_a_malformed_edition_is_named_by_file_and_line(
-    jetproof: Jetproof, checkout: Checkout, text: str, told: str
+    jetproof: Command, checkout: Checkout, text: str, told: str
 ) -> None:
     checkout.editions.mkdir()
     (checkout.editions / "2026.11.txt").write_text(text)
@@ -58,7 +60,7 @@ def test_a_malformed_edition_is_named_by_file_and_line(
         assert f"suites/editions/{told}" in done.out + done.err
 
 
-def test_other_files_have_no_place_among_editions(jetproof: Jetproof, checkout: Checkout) -> None:
+def test_other_files_have_no_place_among_editions(jetproof: Command, checkout: Checkout) -> None:
     checkout.editions.mkdir()
     (checkout.editions / "2026.11.yaml").write_text("edition: 2026.11\n")
     (checkout.editions / "next.txt").write_text("edition next\n")
@@ -78,7 +80,7 @@ def test_other_files_have_no_place_among_editions(jetproof: Jetproof, checkout: 
         ),
     ],
 )
-def test_an_unknown_edition(jetproof: Jetproof, asked: str, told: str) -> None:
+def test_an_unknown_edition(jetproof: Command, asked: str, told: str) -> None:
     jetproof("editions", "--write", "2026.10")
     jetproof("editions", "--write", "2026.11")
     for command in (("run",), ("matrix",), ("gate", "--client", "reference"), ("editions",)):
@@ -90,7 +92,7 @@ def test_an_unknown_edition(jetproof: Jetproof, asked: str, told: str) -> None:
 
 
 def test_a_ledger_of_a_later_edition_asks_for_an_upgrade(
-    jetproof: Jetproof, library: Adapter, tmp_path: Path
+    jetproof: Command, library: Adapter, tmp_path: Path
 ) -> None:
     own, ledger = library(), tmp_path / "ledger.yaml"
     jetproof("editions", "--write", "2026.11")
@@ -109,7 +111,7 @@ def test_a_ledger_of_a_later_edition_asks_for_an_upgrade(
     assert f"{ledger}:2: edition must be an edition such as 2026.11" in done.err
 
 
-def test_removed_and_renamed_cases(jetproof: Jetproof, checkout: Checkout) -> None:
+def test_removed_and_renamed_cases(jetproof: Command, checkout: Checkout) -> None:
     checkout.servers(STORES, STORES.replace("case: stores", "case: keeps").replace("one", "two"))
     jetproof("editions", "--write", "2026.11")
     checkout.servers(STORES.replace("case: stores", "case: has"))
@@ -134,7 +136,7 @@ def test_removed_and_renamed_cases(jetproof: Jetproof, checkout: Checkout) -> No
     assert "suites/renamed.yaml:4: demo/basic::x is renamed in a circle" in told
 
 
-def test_editions_are_listed_with_what_differs(jetproof: Jetproof, checkout: Checkout) -> None:
+def test_editions_are_listed_with_what_differs(jetproof: Command, checkout: Checkout) -> None:
     checkout.servers(STORES, WRONG)
     jetproof("editions", "--write", "2026.11")
     checkout.servers(STORES.replace("one", "two"))

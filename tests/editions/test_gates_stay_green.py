@@ -11,8 +11,11 @@ from jsonschema import Draft202012Validator
 
 from jetproof.data import fixtures_dir
 from jetproof.results import read_run
+from support.case_files import WRONG_COMMIT
+from support.commands import Command
+from support.programs import Adapter
 
-from .conftest import CLOSES, COMMITS, KNOB, STORES, WRONG, Adapter, Checkout, Jetproof
+from .conftest import CLOSES, COMMITS, STORES, WRONG, Checkout
 
 CHANGED = STORES.replace("seq: 1", "seq: 7")
 LEDGER = "client: {client}\nedition: 2026.11\nentries: []\n"
@@ -30,7 +33,7 @@ def scored(folder: str) -> dict[str, tuple[str, bool, str | None]]:
     ("cases", "red"), [((STORES, WRONG), "wrong"), ((CHANGED,), "stores")], ids=["new", "changed"]
 )
 def test_a_run_does_not_score_what_is_new_or_changed(
-    jetproof: Jetproof, checkout: Checkout, cases: tuple[str, ...], red: str
+    jetproof: Command, checkout: Checkout, cases: tuple[str, ...], red: str
 ) -> None:
     assert jetproof("editions", "--write", "2026.11").code == 0
     assert jetproof("run", "--edition", "2026.11", "--out", "before").code == 0
@@ -52,7 +55,7 @@ def test_a_run_does_not_score_what_is_new_or_changed(
 
 
 def test_the_document_and_the_folder_say_what_is_not_scored(
-    jetproof: Jetproof, checkout: Checkout
+    jetproof: Command, checkout: Checkout
 ) -> None:
     jetproof("editions", "--write", "2026.11")
     checkout.servers(STORES, WRONG)
@@ -73,7 +76,7 @@ def test_the_document_and_the_folder_say_what_is_not_scored(
 
 
 def test_a_schema_that_only_a_new_case_breaks_is_not_scored(
-    jetproof: Jetproof, checkout: Checkout
+    jetproof: Command, checkout: Checkout
 ) -> None:
     schema = checkout.root / "fixtures" / "schemas" / "wire" / "stream-info.json"
     broken = json.loads(schema.read_text())
@@ -95,7 +98,7 @@ def test_a_schema_that_only_a_new_case_breaks_is_not_scored(
     assert jetproof("run", "--edition", "2026.12", "--out", "own").code == 1
 
 
-def test_a_stricter_schema_is_not_scored(jetproof: Jetproof, checkout: Checkout) -> None:
+def test_a_stricter_schema_is_not_scored(jetproof: Command, checkout: Checkout) -> None:
     jetproof("editions", "--write", "2026.11")
     schema = checkout.root / "fixtures" / "schemas" / "wire" / "pub-ack.json"
     broken = json.loads(schema.read_text())
@@ -110,7 +113,7 @@ def test_a_stricter_schema_is_not_scored(jetproof: Jetproof, checkout: Checkout)
 
 
 def test_cases_of_a_file_elsewhere_are_scored(
-    jetproof: Jetproof, checkout: Checkout, tmp_path: Path
+    jetproof: Command, checkout: Checkout, tmp_path: Path
 ) -> None:
     jetproof("editions", "--write", "2026.11")
     own = tmp_path / "own.yaml"
@@ -120,7 +123,7 @@ def test_cases_of_a_file_elsewhere_are_scored(
     assert jetproof("run", own, "--edition", "2026.11", "--out", "own").code == 1
 
 
-def test_a_run_goes_on_with_its_edition(jetproof: Jetproof, checkout: Checkout) -> None:
+def test_a_run_goes_on_with_its_edition(jetproof: Command, checkout: Checkout) -> None:
     jetproof("editions", "--write", "2026.11")
     checkout.servers(STORES, WRONG)
     jetproof("run", "--edition", "latest", "--out", "run")
@@ -131,7 +134,7 @@ def test_a_run_goes_on_with_its_edition(jetproof: Jetproof, checkout: Checkout) 
     assert jetproof("run", "--resume", "run", "--edition", "none").code == 2
 
 
-def test_a_matrix_is_scored_by_an_edition(jetproof: Jetproof, checkout: Checkout) -> None:
+def test_a_matrix_is_scored_by_an_edition(jetproof: Command, checkout: Checkout) -> None:
     jetproof("editions", "--write", "2026.11")
     checkout.servers(STORES, WRONG)
     servers = ("--servers", "2.15.1", "--provider", "embedded")
@@ -142,9 +145,9 @@ def test_a_matrix_is_scored_by_an_edition(jetproof: Jetproof, checkout: Checkout
 
 
 def test_a_gate_is_scored_by_the_edition_of_its_ledger(
-    jetproof: Jetproof, checkout: Checkout, library: Adapter, tmp_path: Path
+    jetproof: Command, checkout: Checkout, library: Adapter, tmp_path: Path
 ) -> None:
-    own = library(KNOB)
+    own = library(WRONG_COMMIT)
     ledger = tmp_path / "ledger.yaml"
     ledger.write_text(LEDGER.format(client=own))
     jetproof("editions", "--write", "2026.11")
@@ -167,7 +170,7 @@ def test_a_gate_is_scored_by_the_edition_of_its_ledger(
 
 
 def test_an_entry_of_a_case_that_is_gone_or_changed_is_no_mistake(
-    jetproof: Jetproof, checkout: Checkout, library: Adapter, tmp_path: Path
+    jetproof: Command, checkout: Checkout, library: Adapter, tmp_path: Path
 ) -> None:
     own = library()
     entry = (

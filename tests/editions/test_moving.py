@@ -9,14 +9,17 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from jetproof.data import fixtures_dir
+from support.case_files import WRONG_COMMIT
+from support.commands import Command
+from support.programs import Adapter
 
-from .conftest import CLOSES, COMMITS, KNOB, Adapter, Checkout, Jetproof
+from .conftest import CLOSES, COMMITS, Checkout
 
 
 @pytest.fixture
-def moved(jetproof: Jetproof, checkout: Checkout, library: Adapter, tmp_path: Path) -> Path:
+def moved(jetproof: Command, checkout: Checkout, library: Adapter, tmp_path: Path) -> Path:
     """A ledger of 2026.11, and a run whose suites have grown by a case that the library fails."""
-    own = library(KNOB)
+    own = library(WRONG_COMMIT)
     ledger = tmp_path / "ledger.yaml"
     ledger.write_text(f"# Mine.\nclient: {own}\nedition: 2026.11  # when we began\nentries: []\n")
     assert jetproof("editions", "--write", "2026.11").code == 0
@@ -28,9 +31,9 @@ def moved(jetproof: Jetproof, checkout: Checkout, library: Adapter, tmp_path: Pa
 
 
 def test_what_a_newer_edition_makes_red_is_shown(
-    jetproof: Jetproof, moved: Path, library: Adapter
+    jetproof: Command, moved: Path, library: Adapter
 ) -> None:
-    own = library(KNOB)
+    own = library(WRONG_COMMIT)
     done = jetproof("ledger", "run", "--client", own, "--ledger", moved)
     assert done.out == moved.read_text()
     assert done.err.splitlines()[:2] == [
@@ -41,9 +44,9 @@ def test_what_a_newer_edition_makes_red_is_shown(
 
 
 def test_the_ledger_of_the_move_makes_the_next_gate_green(
-    jetproof: Jetproof, moved: Path, library: Adapter
+    jetproof: Command, moved: Path, library: Adapter
 ) -> None:
-    own = library(KNOB)
+    own = library(WRONG_COMMIT)
     gate = ("gate", "--client", own, "--ledger", moved, "--out")
     assert jetproof(*gate, "red", "--edition", "2026.12").code == 1
     move = ("ledger", "run", "--client", own, "--ledger", moved, "--edition", "latest")
@@ -57,8 +60,8 @@ def test_the_ledger_of_the_move_makes_the_next_gate_green(
     assert "not scored" not in done.out
 
 
-def test_the_document_has_the_move(jetproof: Jetproof, moved: Path, library: Adapter) -> None:
-    own = library(KNOB)
+def test_the_document_has_the_move(jetproof: Command, moved: Path, library: Adapter) -> None:
+    own = library(WRONG_COMMIT)
     ledger = ("ledger", "run", "--client", own, "--ledger", moved, "--json")
     stay, go = jetproof(*ledger), jetproof(*ledger, "--edition", "2026.12")
     schema = json.loads((fixtures_dir() / "schemas" / "cli" / "ledger.json").read_text())
@@ -72,9 +75,9 @@ def test_the_document_has_the_move(jetproof: Jetproof, moved: Path, library: Ada
 
 
 def test_cases_that_were_not_played_are_counted(
-    jetproof: Jetproof, moved: Path, library: Adapter
+    jetproof: Command, moved: Path, library: Adapter
 ) -> None:
-    own = library(KNOB)
+    own = library(WRONG_COMMIT)
     one = ("demo/client/basic::closes", "--client", own, "--ledger", moved)
     assert jetproof("gate", *one, "--out", "part").code == 0
     done = jetproof("ledger", "part", "--client", own, "--ledger", moved)
@@ -83,9 +86,9 @@ def test_cases_that_were_not_played_are_counted(
 
 
 def test_a_new_ledger_names_the_edition_that_was_played(
-    jetproof: Jetproof, checkout: Checkout, library: Adapter
+    jetproof: Command, checkout: Checkout, library: Adapter
 ) -> None:
-    own = library(KNOB)
+    own = library(WRONG_COMMIT)
     checkout.libraries(CLOSES, COMMITS)
     jetproof("editions", "--write", "2026.10")
     jetproof("gate", "--client", own, "--out", "run")

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .conftest import CLOSES, COMMITS, KNOB, Adapter, Checkout, Jetproof
+from support.case_files import WRONG_COMMIT
+from support.commands import Command
+from support.programs import Adapter
+
+from .conftest import CLOSES, COMMITS, Checkout
 
 LEAVES = (
     CLOSES.replace("case: closes", "case: leaves")
@@ -15,9 +19,9 @@ OLD, NEW = "demo/client/basic::leaves", "demo/client/basic::lets-go"
 
 
 def test_a_pinned_gate_stays_green_until_its_ledger_moves(
-    jetproof: Jetproof, checkout: Checkout, library: Adapter, tmp_path: Path
+    jetproof: Command, checkout: Checkout, library: Adapter, tmp_path: Path
 ) -> None:
-    own, ledger = library(KNOB), tmp_path / "ledger.yaml"
+    own, ledger = library(WRONG_COMMIT), tmp_path / "ledger.yaml"
     checkout.libraries(CLOSES, LEAVES)
     assert jetproof("editions", "--write", "2026.11").code == 0
     ledger.write_text(f"client: {own}\nedition: 2026.11\nentries: []\n")
@@ -50,9 +54,9 @@ def test_a_pinned_gate_stays_green_until_its_ledger_moves(
 
 
 def test_an_old_name_is_found_wherever_cases_are_named(
-    jetproof: Jetproof, checkout: Checkout, library: Adapter, tmp_path: Path
+    jetproof: Command, checkout: Checkout, library: Adapter, tmp_path: Path
 ) -> None:
-    own, ledger = library(KNOB), tmp_path / "ledger.yaml"
+    own, ledger = library(WRONG_COMMIT), tmp_path / "ledger.yaml"
     checkout.libraries(COMMITS)
     jetproof("editions", "--write", "2026.11")
     checkout.libraries(COMMITS.replace("case: commits", "case: ends"))
@@ -77,7 +81,7 @@ def test_an_old_name_is_found_wherever_cases_are_named(
     assert jetproof("replay", pattern, "--client", own).code == 1
 
 
-def test_a_run_is_not_resumed_with_other_names(jetproof: Jetproof, checkout: Checkout) -> None:
+def test_a_run_is_not_resumed_with_other_names(jetproof: Command, checkout: Checkout) -> None:
     """Its rows would have cells of one case under two names."""
     assert jetproof("run", "demo/basic::stores", "--out", "run").code == 0
     path = checkout.root / "suites" / "demo" / "basic.yaml"
@@ -92,7 +96,7 @@ def test_a_run_is_not_resumed_with_other_names(jetproof: Jetproof, checkout: Che
 
 
 def test_a_ledger_of_an_edition_that_never_was_is_named_by_file_and_line(
-    jetproof: Jetproof, checkout: Checkout, library: Adapter, tmp_path: Path
+    jetproof: Command, checkout: Checkout, library: Adapter, tmp_path: Path
 ) -> None:
     own, ledger = library(), tmp_path / "ledger.yaml"
     jetproof("editions", "--write", "2026.11")

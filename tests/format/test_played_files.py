@@ -29,8 +29,8 @@ from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, fresh_run_id, run
 from jetproof.events import CaseFinished, Event
 from jetproof.load.library import Library, load_cases, load_library
-from jetproof.load.nodes import read_yaml
 from jetproof.load.tables import expand_tables
+from jetproof.load.yaml_source import read_yaml
 from jetproof.model.case import _KINDS, Expectation, Replies
 from jetproof.model.laws import LAWS
 from jetproof.model.matcher import OPERATORS, parse_matcher

@@ -12,8 +12,10 @@ from jsonschema import Draft202012Validator
 
 from jetproof.data import fixtures_dir
 from jetproof.results import read_run
+from support.case_files import WRONG_COMMIT
+from support.programs import script
 
-from .conftest import CLOSES, COMMITS, WRONG, Gate, script
+from .conftest import CLOSES, COMMITS, Gate
 
 LEDGER = """\
 client: ./my-adapter
@@ -64,7 +66,7 @@ def test_one_that_does_not_is_told_with_its_frames_and_what_the_reference_client
     gate: Gate, cases: Write, library: Write
 ) -> None:
     files = ("--out", "run", "--junit", "out.xml", "--ctrf", "out.json")
-    done = gate(cases(COMMITS), "--client", library(WRONG), *files)
+    done = gate(cases(COMMITS), "--client", library(WRONG_COMMIT), *files)
     assert done.code == 1
     assert "Nats-Batch-Commit" in done.out
     assert "batch.commit" in done.out
@@ -90,7 +92,7 @@ def test_the_witness_is_not_counted(gate: Gate, cases: Write, library: Write) ->
 
 
 def test_what_the_ledger_explains_is_known(gate: Gate, library: Write, tmp_path: Path) -> None:
-    own = library(WRONG)
+    own = library(WRONG_COMMIT)
     done = gate(KNOWN, "--client", own, "--ledger", ledger(tmp_path / "l.yaml"), "--out", "run")
     assert done.code == 0, done.out
     [(verdict, reason)] = cells(Path("run")).values()
@@ -99,7 +101,7 @@ def test_what_the_ledger_explains_is_known(gate: Gate, library: Write, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("knobs", "actual"), [((), '"yes"'), ((WRONG,), '"no"')], ids=["fixed", "otherwise"]
+    ("knobs", "actual"), [((), '"yes"'), ((WRONG_COMMIT,), '"no"')], ids=["fixed", "otherwise"]
 )
 def test_an_entry_that_does_not_hold_is_stale(
     gate: Gate, library: Write, tmp_path: Path, knobs: tuple[str, ...], actual: str
@@ -114,7 +116,7 @@ def test_an_entry_that_has_expired_explains_nothing(
     gate: Gate, library: Write, tmp_path: Path
 ) -> None:
     entry = ledger(tmp_path / "l.yaml", more='expires: "2020-01-31"')
-    done = gate(KNOWN, "--client", library(WRONG), "--ledger", entry, "--out", "run")
+    done = gate(KNOWN, "--client", library(WRONG_COMMIT), "--ledger", entry, "--out", "run")
     assert done.code == 1
     assert "says-yes expired on 2020-01-31" in done.out
     assert "fail" in {verdict for verdict, _ in cells(Path("run")).values()}

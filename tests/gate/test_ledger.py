@@ -10,15 +10,15 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from jetproof.cli import main
-from jetproof.cli.libraries import LEDGER
-from jetproof.cli.proposing import _without
 from jetproof.data import fixtures_dir
-from jetproof.load.client_ledger import read_ledger
+from jetproof.load.client_ledger import LEDGER, read_ledger
 from jetproof.load.library import load_library
 from jetproof.load.mistakes import LoadError
+from jetproof.results.ledger_update import _without
 from jetproof.targets.clients.spec import known_adapters
+from support.case_files import WRONG_COMMIT
 
-from .conftest import WRONG, Gate
+from .conftest import Gate
 
 CASE = "adr-50/client/atomic::only-the-last-message-commits"
 OTHER = "adr-50/client/atomic::the-first-message-is-a-request"
@@ -48,7 +48,7 @@ def proposed(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 def test_a_proposal_makes_the_next_gate_green(
     gate: Gate, library: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own = library(WRONG)
+    own = library(WRONG_COMMIT)
     assert gate(CASE, "--client", own, "--out", "red").code == 1
     file = tmp_path / "ledger.yaml"
     file.write_text(proposed(capsys, "red", "--client", own))
@@ -74,7 +74,7 @@ def test_what_people_wrote_stays_and_what_is_stale_goes(
 def test_the_document_follows_its_schema(
     gate: Gate, library: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own = library(WRONG)
+    own = library(WRONG_COMMIT)
     gate(CASE, "--client", own, "--out", "red")
     document = json.loads(proposed(capsys, "red", "--client", own, "--json"))
     schema = json.loads((fixtures_dir() / "schemas" / "cli" / "ledger.json").read_text())

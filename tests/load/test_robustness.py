@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jetproof.data import data_root
 from jetproof.load.library import Library, load_cases, load_library
 from jetproof.load.mistakes import LoadError, Mistake
-from jetproof.load.nodes import parse_yaml, read_yaml
+from jetproof.load.yaml_source import parse_yaml, read_yaml
 
 FILES = sorted((data_root() / "suites").glob("*/*/**/*.yaml"))
 JUNK: list[Any] = [

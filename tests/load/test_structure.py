@@ -12,8 +12,8 @@ import pytest
 
 from jetproof.data import data_root, fixtures_dir
 from jetproof.load.mistakes import Mistake
-from jetproof.load.nodes import read_yaml
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import read_yaml
 
 SCHEMAS = sorted((fixtures_dir() / "schemas").glob("*-file.json"))
 INVALID = sorted((Path(__file__).parent.parent / "format" / "invalid").glob("*.yaml"))

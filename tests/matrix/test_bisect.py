@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jetproof.cli.bisect_search import first_other, said
+from jetproof.campaigns.bisect import answer, first_other
 from jetproof.model.verdict import Cell, Verdict
-
-from .conftest import CHANGED, FAILS, PASSES, Build, CaseFile, Command, Validate
+from support.case_files import CHANGED, FAILS, PASSES, CaseFile
+from support.commands import Command
+from support.documents import Validate
+from support.programs import Build
 
 # The search
 
@@ -67,9 +69,11 @@ def cell(verdict: Verdict, **position: str) -> Cell:
 
 
 def test_another_position_counts_only_where_a_position_is_all_there_is() -> None:
-    assert said(cell(Verdict.POSITION, limit="50")) != said(cell(Verdict.POSITION, limit="1000"))
-    assert said(cell(Verdict.PASS, text="a")) == said(cell(Verdict.PASS, text="b"))
-    assert said(cell(Verdict.PASS)) != said(cell(Verdict.FAIL))
+    assert answer(cell(Verdict.POSITION, limit="50")) != answer(
+        cell(Verdict.POSITION, limit="1000")
+    )
+    assert answer(cell(Verdict.PASS, text="a")) == answer(cell(Verdict.PASS, text="b"))
+    assert answer(cell(Verdict.PASS)) != answer(cell(Verdict.FAIL))
 
 
 # The command

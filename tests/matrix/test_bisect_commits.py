@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import math
 import subprocess
@@ -14,14 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jetproof.cli.bisect_commits import Found, Skipped, first_bad
-from jetproof.cli.bisect_search import chosen, look_at
+from jetproof.campaigns.bisect import one_case, releases_to_search
+from jetproof.campaigns.bisect_commits import Found, Skipped, first_bad
 from jetproof.load.library import load_library
 from jetproof.targets.releases import this_platform
+from support.case_files import CaseFile
+from support.commands import Command
+from support.documents import Validate
+from support.programs import write_build
 from targets import fake_go
 from targets.fake_go import FakeGo
-
-from .conftest import CaseFile, Command, Validate, write_build
 
 TWO = """\
   - case: two
@@ -313,15 +314,15 @@ def test_candidates_between_releases_are_looked_at_on_request(go: FakeGo) -> Non
     case = "adr-50/atomic/commit::commit-1-stores-every-message"
     found = {}
     for candidates in (False, True):
-        args = argparse.Namespace(
-            case=case,
-            servers=["2.14.6,2.15.1,go:2.15.2"],
+        where = releases_to_search(
+            library,
+            one_case(library, case),
+            ["2.14.6,2.15.1,go:2.15.2"],
             against=None,
-            candidates=candidates,
+            with_candidates=candidates,
+            notify=lambda _: None,
         )
-        selected = chosen(library, args)
-        where = asyncio.run(look_at(library, selected, args))
-        found[candidates] = [target.name for target in where.targets]
+        found[candidates] = [target.name for target in asyncio.run(where).targets]
     assert found[False] == ["2.14.6", "2.15.1", "go:2.15.2"]
     assert found[True] == [
         "2.14.6",

@@ -21,8 +21,12 @@ from jetproof.plan import PlanTarget
 from jetproof.results import read_run
 from jetproof.targets.docker_engine import engine_problem
 from jetproof.targets.releases import binary_releases, known_releases
+from support.case_files import CHANGED, FAILS, PASSES, SLOW, CaseFile
+from support.commands import Command
+from support.documents import Validate
+from support.programs import Build
 
-from .conftest import CHANGED, FAILS, PASSES, SLOW, Build, CaseFile, Command, Validate, verdicts
+from .conftest import verdicts
 
 NEWEST = str(binary_releases()[-1])
 EMBEDDED = ("--provider", "embedded")

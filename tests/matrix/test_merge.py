@@ -12,8 +12,12 @@ import pytest
 
 from jetproof.cli import main
 from jetproof.results import read_journal, read_run
+from support.case_files import FAILS, HEAD, PASSES
+from support.commands import Command
+from support.documents import Validate
+from support.programs import write_build
 
-from .conftest import FAILS, HEAD, PASSES, Command, Validate, verdicts, write_build
+from .conftest import verdicts
 
 EMBEDDED = ("--provider", "embedded")
 THREE = (PASSES, FAILS, PASSES.replace("passes", "passes-too"))
@@ -342,7 +346,7 @@ def test_a_disk_that_is_full_leaves_nothing_behind(
     def full(*_: object) -> bytes:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("jetproof.cli.merge_folders.cell_row", full)
+    monkeypatch.setattr("jetproof.campaigns.merge.cell_row", full)
     before = sorted(path.name for path in tmp_path.iterdir())
     done = jetproof("merge", "s1", "s2", "--out", "joined")
     assert done.code == 2

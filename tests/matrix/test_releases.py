@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable
 
 from jetproof.events import (
@@ -14,11 +15,23 @@ from jetproof.events import (
     TargetFailed,
 )
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.sinks.matrix_console import MatrixConsole
-from jetproof.sinks.paint import Paint
+from jetproof.sinks.console.campaign import Console
+from jetproof.sinks.console.screen import Screen
+from jetproof.sinks.console.summary import SummaryOptions
 from jetproof.sinks.releases import Board, Expected, spans
 
 RELEASES = ("2.12.0", "2.12.1", "2.12.2", "2.15.1")
+
+
+class Stream(io.StringIO):
+    encoding = "utf-8"  # type: ignore[assignment]
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self._terminal = terminal
+
+    def isatty(self) -> bool:
+        return self._terminal
 
 
 class Clock:
@@ -85,37 +98,11 @@ def test_another_attempt_is_not_another_cell() -> None:
     assert rows.releases["2.12.0"].verdicts == {Verdict.PASS: 1}
 
 
-def test_nobody_knows_how_long_it_takes_before_a_release_is_done() -> None:
-    rows = board()
-    told(rows, play("2.12.0", "s::a"))
-    assert rows.seconds_left(now=50.0) is None
-
-
-def test_the_rest_takes_as_long_as_what_was_seen() -> None:
-    rows = board()
-    told(rows, play("2.12.0", "s::a"), now=0.0)
-    told(rows, play("2.12.0", "s::b"), now=10.0)
-    assert rows.seconds_left(now=10.0) == 30.0
-    told(rows, play("2.12.1", "s::a"), now=10.0)
-    assert rows.seconds_left(now=14.0) == 26.0
-
-
-def test_releases_side_by_side_share_the_rest_but_the_longest_is_waited_for() -> None:
-    rows = board(side_by_side=2)
-    told(rows, play("2.12.0", "s::a"), now=0.0)
-    told(rows, play("2.12.0", "s::b"), now=10.0)
-    assert rows.seconds_left(now=10.0) == 15.0
-    for release in ("2.12.1", "2.12.2"):
-        told(rows, [*play(release, "s::a"), *play(release, "s::b")], now=10.0)
-    # Those two took no time: the mean is now a third of what it was.
-    assert rows.seconds_left(now=10.0) == 10.0 / 3
-
-
 def test_a_release_that_owes_nothing_takes_no_time() -> None:
     rows = Board({"2.10.25": Expected(1, 0), "2.12.0": Expected(1, 1)}, 1)
     assert told(rows, [CaseFinished(make_cell("2.10.25", "s::a", Verdict.NOT_APPLICABLE))])
     assert rows.releases["2.10.25"].seconds is None
-    assert rows.seconds_left(now=5.0) is None
+    assert rows.to_play == 1
 
 
 def test_neighbours_are_told_as_a_span() -> None:
@@ -138,13 +125,13 @@ def run_started(cells: int = 8) -> RunStarted:
 def printed(
     events: Iterable[Event], *, live: bool = False, cells: int = 2, clock: Clock | None = None
 ) -> str:
-    stream = io.StringIO()
-    console = MatrixConsole(
+    stream = Stream(live)
+    console = Console(
         stream,
-        board(cells=cells),
-        "servers: somewhere",
-        paint=Paint(width=110),
-        live=live,
+        options=SummaryOptions(command="matrix", reasons=0),
+        board=board(cells=cells),
+        heading="servers: somewhere",
+        screen=Screen(stream, {"TERM": "xterm", "COLUMNS": "110"}),
         clock=clock or Clock(),
     )
     for event in events:
@@ -166,19 +153,20 @@ def test_a_release_that_is_done_is_told_with_its_verdicts() -> None:
     assert " · 1 of 4 releases" in text
 
 
-def test_the_time_left_is_told_once_it_is_known() -> None:
+def test_the_time_left_counts_what_every_release_has_to_play() -> None:
     clock = Clock()
 
     def events() -> Iterable[Event]:
-        yield run_started()
-        yield from play("2.12.0", "s::a")
-        clock.time += 300
-        yield from play("2.12.0", "s::b")
+        yield run_started(40)
+        for number in range(10):
+            clock.time += 30
+            yield from play("2.12.0", f"s::c{number}")
 
-    assert "1 of 4 releases · about 15 min left" in printed(events(), clock=clock)
+    text = printed(events(), cells=10, clock=clock)
+    assert "1 of 4 releases · about 15 min 00 s left" in text
 
 
-def test_the_live_line_names_what_is_being_played() -> None:
+def test_progress_names_the_releases_that_are_being_played() -> None:
     clock = Clock()
 
     def events() -> Iterable[Event]:
@@ -187,9 +175,9 @@ def test_the_live_line_names_what_is_being_played() -> None:
             clock.time += 1
             yield event
 
-    text = printed(events(), live=True, clock=clock)
-    assert "0/4 releases  1/8  ✓ 1" in text
-    assert "2.12.1 1/2" in text
+    text = re.sub(r"\x1b\[[0-9;]*m", "", printed(events(), live=True, clock=clock))
+    assert "1/8 cells  2 s  ✓ 1" in text
+    assert "0/4 releases  2.12.1 1/2" in text
 
 
 def test_a_broken_release_is_told_once_and_not_for_each_of_its_cells() -> None:
@@ -203,7 +191,7 @@ def test_a_broken_release_is_told_once_and_not_for_each_of_its_cells() -> None:
     assert before_summary.count("it did not start") == 1
     assert "‼ error    7 cells of 2.12.0" in after
     assert after.count("it did not start") == 2
-    assert "‼ error    7 cells: it did not start" in after
+    assert "  ‼ error    7 cells\n      it did not start\n" in after
 
 
 def test_a_failure_that_releases_share_is_explained_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,12 +16,14 @@ from jetproof.model.case import Case
 from jetproof.model.versions import Version
 from jetproof.plan import (
     Item,
+    PlanClient,
     PlanTarget,
     Selected,
     Selection,
     make_plan,
     name_of,
     own_account,
+    replay_command,
     select,
     why_not,
 )
@@ -125,6 +128,18 @@ def test_a_group_weighs_as_much_as_it_has_servers(
     assert (group.weight, len(group.items)) == (servers, 2)
 
 
+def test_a_case_that_the_library_does_not_have_is_replayed_by_its_file(
+    library: Library, make: Make
+) -> None:
+    case = replace(make(), file="my cases/f.yaml")
+    item = Item(case, case.revision, PlanClient("./my adapter"))
+    target = replace(MIDDLE, name="path:./a b")
+    assert shlex.split(replay_command(library, item, target)) == [
+        *("jetproof", "replay", "my cases/f.yaml::c"),
+        *("--server", "path:./a b", "--client", "./my adapter"),
+    ]
+
+
 def test_two_revisions_of_a_case_are_two_cells(library: Library, make: Make) -> None:
     case = make("{isolation: account}")
     selection = Selection(specs=(("demo", 1), ("demo", 2)))
@@ -132,8 +147,10 @@ def test_two_revisions_of_a_case_are_two_cells(library: Library, make: Make) -> 
     usual, other = selected.items
     assert name_of(usual, MIDDLE) == "demo/f::c @2.14.6 single"
     assert name_of(other, MIDDLE) == "demo/f::c @2.14.6 single demo@2"
-    assert usual.replay(MIDDLE) == "jetproof replay demo/f::c --server 2.14.6"
-    assert other.replay(MIDDLE) == "jetproof replay demo/f::c --server 2.14.6 --spec demo@2"
+    ours = replace(library, cases=(*library.cases, case))
+    again = "jetproof replay demo/f::c --server 2.14.6"
+    assert replay_command(ours, usual, MIDDLE) == again
+    assert replay_command(ours, other, MIDDLE) == f"{again} --spec demo@2"
     assert own_account(case, 1) != own_account(case, 2)
     [group] = make_plan(library, selected, [MIDDLE], skip=frozenset()).groups
     assert len(group.accounts) == 2

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from jetproof.cli import main, mutating
+from jetproof.campaigns import mutate
+from jetproof.cli import main
 from jetproof.load.library import Library, load_library
 from jetproof.model.ledger import Deviation
 from jetproof.model.mutant import Mutant
@@ -159,7 +160,7 @@ def test_mutants_with_knobs_are_tried_on_the_layer_and_left_out_elsewhere(
     library: Library, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with_mutants = replace(library, mutants=(WRONG, IDLE))
-    monkeypatch.setattr(mutating, "load_library", lambda: with_mutants)
+    monkeypatch.setattr("jetproof.load.library.load_library", lambda: with_mutants)
     main(["mutate", CASE, "--server", "reference:latest", "--json"])
     rows = json.loads(capsys.readouterr().out)["mutants"]
     assert [(row["mutant"], row["outcome"], row["fired"]) for row in rows] == [
@@ -167,6 +168,6 @@ def test_mutants_with_knobs_are_tried_on_the_layer_and_left_out_elsewhere(
         ("compares-otherwise", "idle", {}),
     ]
     release = PlanTarget("2.15.1", LATEST, "embedded")
-    assert mutating.possible(with_mutants.mutants, release) == []
+    assert mutate.possible(with_mutants.mutants, release) == []
     assert main(["mutate", CASE, "--mutant", "ignores-it", "--json"]) == 2
     assert "reference:latest" in json.loads(capsys.readouterr().out)["error"]["hint"]

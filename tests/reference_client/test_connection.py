@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from jetproof.targets.reference_client.conduct import Conduct
+from support.servers import served
 
 from .bench import Bench, Inside, bench
-from .conftest import served
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from jetproof.data import suites_dir
 from jetproof.load.mistakes import Mistake
-from jetproof.load.nodes import read_yaml
+from jetproof.load.yaml_source import read_yaml
 
 NEEDED = {
     "id", "section", "level", "actor", "status", "revisions", "clause", "anchor", "hash",

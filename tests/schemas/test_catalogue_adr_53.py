@@ -12,7 +12,7 @@ import pytest
 from jetproof.data import suites_dir
 from jetproof.load.library import Library, load_library
 from jetproof.load.mistakes import Mistake
-from jetproof.load.nodes import read_yaml
+from jetproof.load.yaml_source import read_yaml
 from jetproof.model.clause import Actor
 
 NEEDED = {

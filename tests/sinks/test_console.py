@@ -9,10 +9,15 @@ import pytest
 
 from jetproof.events import CaseFinished, CaseStarted, Event, Notice, TargetFailed
 from jetproof.model.verdict import Verdict
-from jetproof.sinks.console import Console
-from jetproof.sinks.paint import Paint, is_terminal, paint_for
+from jetproof.sinks.console.campaign import Console
+from jetproof.sinks.console.lines import Layout, bold, line, plain
+from jetproof.sinks.console.progress import Progress
+from jetproof.sinks.console.screen import Screen
+from jetproof.sinks.console.summary import verdict_table
+from jetproof.sinks.record import Outcome
 
 from .samples import (
+    HOSTILE,
     every_verdict,
     hostile_cell,
     make_cell,
@@ -23,20 +28,36 @@ from .samples import (
     whole_run,
 )
 
-OWN_ESCAPES = re.compile(r"\x1b\[[0-9;]*m|\r\x1b\[2K")
+OWN_ESCAPES = re.compile(r"\x1b\[[0-9;]*m|\r?\x1b\[2K|\x1b\[1A|\x1b\[\?25[hl]|\r(?=\x1b|$)")
+"""Colours and what erases the progress: all that may reach a terminal besides text."""
 
 
-class Terminal(io.StringIO):
+class Pipe(io.StringIO):
     encoding = "utf-8"  # type: ignore[assignment]
 
+
+class Terminal(Pipe):
     def isatty(self) -> bool:
         return True
 
 
 def printed(events: list[Event], **options: object) -> str:
-    stream = io.StringIO()
-    play(Console(stream, paint=Paint(width=110), live=False, **options), events)  # type: ignore[arg-type]
+    stream = Pipe()
+    play(Console(stream, screen=piped(stream), **options), events)  # type: ignore[arg-type]
     return stream.getvalue()
+
+
+def piped(stream: io.StringIO, columns: int | None = None) -> Screen:
+    return Screen(stream, {"COLUMNS": str(columns)} if columns else {})
+
+
+def on_terminal(stream: io.StringIO, columns: int = 80, **env: str) -> Screen:
+    return Screen(stream, {"TERM": "xterm", "COLUMNS": str(columns), **env})
+
+
+def shown(stream: io.StringIO) -> str:
+    """What was printed and drawn, each drawing of the progress on lines of its own."""
+    return OWN_ESCAPES.sub("", stream.getvalue().replace("\x1b[2K", "\n").replace("\r", ""))
 
 
 def block(text: str, name: str) -> str:
@@ -54,7 +75,7 @@ def test_every_verdict_is_counted_in_a_table_by_suite() -> None:
     ]  # fmt: skip
     commit = ["adr-50/atomic/commit", "1", "1", "1", "1", "·", "1", "1", "1", "1"]
     assert table[1].split() == commit
-    assert table[2].split() == ["adr-50/atomic/resta…", *"····1····"]
+    assert table[2].split() == ["adr-50/atomic/restart", *"····1····"]
     assert table[3].split() == ["total", *["1"] * 9]
 
 
@@ -82,9 +103,9 @@ def test_a_failure_shows_clause_expected_actual_frames_and_how_to_replay_it() ->
     text = printed(whole_run(*every_verdict()))
     shown = text[text.rindex("✗ fail     adr-50/atomic/commit::fails @2.15.1 single  12 ms") :]
     assert "A50-ATOMIC-042 must  A gap in the batch's sequence makes the server reject" in shown
-    assert re.search(r"step +what +expected +actual", shown)
-    assert re.search(r"^    2 +reply\.error +10176 +10175$", shown, re.MULTILINE)
-    assert re.search(r"^    2 +json\.reason +10176 +absent$", shown, re.MULTILINE)
+    assert re.search(r"where +what +expected +actual", shown)
+    assert re.search(r"^    step 2 +reply\.error +10176 +10175$", shown, re.MULTILINE)
+    assert re.search(r"^    step 2 +json\.reason +10176 +absent$", shown, re.MULTILINE)
     assert "frames, the last 12 of 20" in shown
     assert "> HPUB  stream.20  reply=_INBOX.1" in shown
     assert "stream.8 " not in shown[: shown.index("replay it")]
@@ -113,12 +134,20 @@ def test_the_first_screen_says_what_is_new_what_is_known_and_where_the_rest_is()
         "‼ 2.15.1: no verdict for 1 cell, 1 new failure, 1 cell not as the ledger says, 1 unstable; "
         "1 known bug"
     )
-    assert [line.split()[1] for line in screen[1:5]] == ["unstable", "fail", "stale", "error"]
-    assert screen[5] == "  protocol 1 says 10175"
-    assert screen[6] == "  1 position where the text is silent: jetproof positions out/r1"
-    assert screen[7] == "  1 n/a: applies from 2.16"
-    assert screen[8] == "results: out/r1"
-    assert len(screen) == 10
+    assert screen[1:7] == [
+        "  ✗ fail     adr-50/atomic/commit::fails @2.15.1 single",
+        "      step 2: 10175",
+        "      jetproof replay adr-50/atomic/commit::fails --server 2.15.1",
+        "  ≠ stale    adr-50/atomic/commit::is-stale @2.15.1 single",
+        "      D-8 says that this fails",
+        "      jetproof replay adr-50/atomic/commit::is-stale --server 2.15.1",
+    ]
+    assert [line.split()[1] for line in screen[7:9]] == ["error", "unstable"]
+    assert screen[9] == "  protocol 1 says 10175"
+    assert screen[10] == "  1 position where the text is silent: jetproof positions out/r1"
+    assert screen[11] == "  1 n/a: applies from 2.16"
+    assert screen[12] == "results: out/r1"
+    assert len(screen) == 14
 
 
 def test_everything_that_matters_fits_on_80x24() -> None:
@@ -136,9 +165,9 @@ def test_everything_that_matters_fits_on_80x24() -> None:
         CaseFinished(make_cell(f"n{n}", Verdict.NOT_APPLICABLE, reason=f"reason {n}"))
         for n in range(9)
     ]
-    stream = io.StringIO()
+    stream = Pipe()
     events = whole_run(*known, *reasons)
-    play(Console(stream, paint=Paint(width=80), live=False, results="out/r1"), events)
+    play(Console(stream, screen=piped(stream, 80), results="out/r1"), events)
     lines = stream.getvalue().splitlines()
     screen = lines[lines.index("≈ 2.15.1: nothing new; 61 known bugs (1 loss, 1 crash)") :]
     assert len(screen) <= 23
@@ -256,7 +285,7 @@ def test_verbose_shows_every_cell_and_whole_transcripts() -> None:
 
 
 def test_without_a_terminal_only_plain_lines_are_written_and_at_once() -> None:
-    stream = io.StringIO()
+    stream = Pipe()
     console = Console(stream, verbose=False)
     console.handle(run_started(2))
     console.handle(CaseStarted("a", "2.15.1"))
@@ -273,36 +302,118 @@ def test_without_a_terminal_only_plain_lines_are_written_and_at_once() -> None:
 def test_an_ascii_stream_gets_ascii_symbols() -> None:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii")
-    play(Console(stream), whole_run(*every_verdict()))
+    long = CaseFinished(make_cell("long", Verdict.FAIL, reason="word " * 100))
+    play(Console(stream), whole_run(*every_verdict(), long))
     text = raw.getvalue().decode("ascii")
     assert "x fail" in text
+    assert "wor..." in text or "word..." in text
     assert "E no verdict for 1 cell - 1 pass" in text
+    assert "\\u" not in text
+
+
+# At every width
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("terminal", [False, True])
+def test_lines_stay_within_the_width(columns: int, terminal: bool) -> None:
+    stream = Terminal() if terminal else Pipe()
+    screen = on_terminal(stream, columns) if terminal else piped(stream, columns)
+    checks = (make_check(), make_check(path="json.reason", actual="x" * 300))
+    frames = tuple(make_frame(number, payload=b"y" * 300) for number in range(3))
+    cell = make_cell("fails", Verdict.FAIL, reason="word " * 60)
+    play(Console(stream, screen=screen), whole_run(CaseFinished(cell, checks, frames)))
+    text = shown(stream)
+    assert "A50-ATOMIC-042 must" in text
+    assert "step 2" in text
+    for one in text.splitlines():
+        # Names and commands are copied: they are never cut. Values in a file are one line each.
+        whole = "adr-50/atomic" in one or "HPUB" in one or "xxx" in one
+        assert len(one) <= columns or whole, one
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_a_table_fits_every_width_and_names_every_suite(columns: int) -> None:
+    outcomes = [Outcome(event.cell) for event in every_verdict()]
+    layout = Layout.of(columns, unicode=True, terminal=True)
+    lines = plain(verdict_table(outcomes, layout))
+    text = "\n".join(lines)
+    assert "adr-50/atomic/restart" in text
+    assert all(len(line) <= columns for line in lines)
+    if columns == 40:
+        assert lines[-4:] == [
+            "total",
+            "  1 pass · 1 fail · 1 stale · 1 unstable",
+            "  1 error · 1 warn · 1 known",
+            "  1 position · 1 n/a",
+        ]
+    elif columns == 200:
+        assert lines[-1].split() == ["total", *["1"] * 9]
 
 
 # On a terminal
 
 
-def test_a_terminal_has_one_live_line_that_is_drawn_anew_and_erased() -> None:
+def drawn(stream: io.StringIO) -> list[str]:
+    """The progress as it was drawn last: rich erases its lines from the last one upwards."""
+    after = re.split(r"\x1b\[2K", stream.getvalue())[-1]
+    return [OWN_ESCAPES.sub("", line) for line in after.split("\n")]
+
+
+def test_progress_shows_counts_time_left_and_the_oldest_case() -> None:
     stream, now = Terminal(), [0.0]
-    console = Console(stream, paint=Paint(columns=100), live=True, clock=lambda: now[0])
-    console.handle(run_started(3))
+    console = Console(stream, screen=on_terminal(stream, 100), clock=lambda: now[0])
+    console.handle(run_started(30))
+    for number in range(10):
+        console.handle(CaseStarted(f"adr-50/atomic/commit::c{number}", "2.15.1"))
     console.handle(CaseStarted("adr-50/atomic/commit::slow", "2.15.1"))
-    console.handle(CaseStarted("adr-50/atomic/commit::quick", "2.15.1"))
-    now[0] = 2.0
-    console.handle(CaseFinished(make_cell("quick")))
-    line = stream.getvalue().rpartition("\r\x1b[2K")[2]
-    assert "1/3" in line
-    assert "✓ 1" in line
-    assert "commit::slow @2.15.1 2.0 s" in line
-    assert "\n" not in line
+    for number in range(10):
+        now[0] += 1.0
+        console.handle(CaseFinished(make_cell(f"c{number}")))
+    first, second = drawn(stream)
+    assert "10/30 cells  10 s, about 20 s left  ✓ 10" in first
+    assert "━" in first
+    assert second.strip() == "adr-50/atomic/commit::slow @2.15.1 10 s"
     console.close()
-    assert "\r\x1b[2K" in stream.getvalue()
+    after = stream.getvalue().rpartition("interrupted")[2]
+    assert "━" not in after
     assert stream.getvalue().endswith("\n")
 
 
-def test_the_live_line_moves_with_time_and_not_faster_than_an_eye() -> None:
+def test_time_left_is_shown_only_when_it_can_be_known() -> None:
+    progress = Progress()
+    progress.begin(100, 0.0)
+    for _ in range(50):  # they do not apply, and take no time
+        progress.advance(0.5, played=False)
+    assert progress.seconds_left(60.0) is None
+    for second in range(1, 11):
+        progress.advance(float(second))
+    assert progress.seconds_left(10.0) == 40.0
+    for _ in range(40):
+        progress.advance(11.0)
+    assert progress.seconds_left(11.0) is None
+
+
+def test_time_left_follows_a_higher_speed_of_late() -> None:
+    progress = Progress()
+    progress.begin(400, 0.0)
+    for second in range(1, 101):
+        progress.advance(float(second))
+    for tick in range(200):
+        progress.advance(100 + tick / 10)
+    assert progress.seconds_left(120.0) == pytest.approx(10, abs=1)
+
+
+def test_the_cursor_stays_visible() -> None:
+    stream = Terminal()
+    console = Console(stream, screen=on_terminal(stream))
+    console.handle(run_started(3))
+    assert stream.getvalue().rfind("\x1b[?25h") > stream.getvalue().rfind("\x1b[?25l")
+
+
+def test_progress_is_drawn_not_faster_than_an_eye_can_follow() -> None:
     stream, now = Terminal(), [10.0]
-    console = Console(stream, paint=Paint(), live=True, clock=lambda: now[0])
+    console = Console(stream, screen=on_terminal(stream), clock=lambda: now[0])
     console.handle(run_started(3))
     size = len(stream.getvalue())
     console.tick()
@@ -312,20 +423,17 @@ def test_the_live_line_moves_with_time_and_not_faster_than_an_eye() -> None:
     assert len(stream.getvalue()) > size
 
 
-@pytest.mark.parametrize("columns", [1, 8, 20, 40, 60, 100])
-def test_the_live_line_never_wraps(columns: int) -> None:
-    stream = Terminal()
-    paint = Paint(colour=True, width=60, columns=columns)
-    console = Console(stream, paint=paint, live=True, clock=lambda: 0.0)
+@pytest.mark.parametrize("columns", [1, 8, 20, 40, 60, 100, 200])
+@pytest.mark.parametrize("unicode", [True, False])
+def test_progress_never_wraps(columns: int, unicode: bool) -> None:
+    progress = Progress()
+    progress.begin(100, 0.0)
     for number, finished in enumerate(every_verdict()):
-        console.handle(run_started(100))
-        console.handle(CaseStarted(f"{'long-name-' * 20}{number}", "2.15.1"))
-        console._drawn_at = -1.0
-        console.handle(finished)
-    drawn = stream.getvalue().split("\r\x1b[2K")
-    lines = [OWN_ESCAPES.sub("", part) for part in drawn if "\n" not in part]
-    assert lines
-    assert all(len(line) <= max(0, columns - 1) for line in lines)
+        progress.handle(CaseStarted(f"{'long-name-' * 20}{number}", "2.15.1"), 1.0)
+        progress.handle(finished, 1.0)
+        layout = Layout.of(columns, unicode=unicode, terminal=True)
+        for one in progress.lines(layout, columns, 9.0, "2.15.1 12/100, 2.14.6 3/100 " * 5):
+            assert one.cell_len <= max(0, columns - 1)
 
 
 @pytest.mark.parametrize(
@@ -340,16 +448,23 @@ def test_the_live_line_never_wraps(columns: int) -> None:
         ({"TERM": "xterm", "FORCE_COLOR": "1", "NO_COLOR": "1"}, False, True),
     ],
 )
-def test_colour_and_the_live_line_follow_the_environment(
+def test_colour_and_progress_follow_the_environment(
     env: dict[str, str], colour: bool, live: bool
 ) -> None:
-    assert paint_for(Terminal(), env).colour is colour
-    assert is_terminal(Terminal(), env) is live
+    stream = Terminal()
+    screen = Screen(stream, env)
+    screen.print([line(bold("text"))])
+    assert ("\x1b[1m" in stream.getvalue()) is colour
+    assert screen.interactive is live
 
 
 def test_a_pipe_is_no_terminal() -> None:
-    assert not paint_for(io.StringIO(), {"TERM": "xterm"}).colour
-    assert not is_terminal(io.StringIO(), {"TERM": "xterm"})
+    stream = Pipe()
+    screen = Screen(stream, {"TERM": "xterm"})
+    screen.print([line(bold("text"))])
+    screen.show([line("progress")])
+    assert stream.getvalue() == "text\n"
+    assert not screen.interactive
 
 
 # A server that wants to write there itself
@@ -359,14 +474,39 @@ def test_a_pipe_is_no_terminal() -> None:
 @pytest.mark.parametrize("verbose", [False, True])
 def test_nothing_off_the_wire_reaches_the_terminal_raw(verdict: Verdict, verbose: bool) -> None:
     stream = Terminal()
-    console = Console(stream, paint=Paint(colour=True), live=True, verbose=verbose)
-    events = whole_run(hostile_cell(verdict))
+    console = Console(stream, screen=on_terminal(stream), verbose=verbose)
+    started, ready, *rest = whole_run(hostile_cell(verdict))
+    failed = TargetFailed(HOSTILE, HOSTILE, HOSTILE, HOSTILE, (HOSTILE,))
+    case = CaseStarted(HOSTILE, HOSTILE)
+    events = [started, Notice(HOSTILE), case, ready, failed, *rest]
     play(console, events)
     text = OWN_ESCAPES.sub("", stream.getvalue())
-    for line in text.split("\n"):
-        assert line.isprintable(), ascii(line)
+    for one in text.split("\n"):
+        assert one.isprintable(), ascii(one)
     assert "\nforged line" not in text
     assert len(text) < 60_000
+
+
+MARKUP = "[bold red]x[/] [link=https://example.com]y[/link] :warning: [/nothing] \\[z]"
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_markup_in_data_is_printed_as_it_is(columns: int) -> None:
+    """In a payload, a case's name, an error text and the version of a library."""
+    stream = Terminal()
+    frame = make_frame(payload=MARKUP.encode(), note=MARKUP, headers=((MARKUP, MARKUP),))
+    cell = make_cell(
+        MARKUP, Verdict.FAIL, reason=MARKUP, client=f"go:nats.go@{MARKUP}", server=MARKUP
+    )
+    check = make_check(actual=MARKUP, path=MARKUP)
+    console = Console(stream, screen=on_terminal(stream, columns), verbose=True)
+    play(console, [*whole_run(CaseFinished(cell, (check,), (frame,)))[:-1], Notice(MARKUP)])
+    text = OWN_ESCAPES.sub("", stream.getvalue())
+    assert "⚠" not in text
+    assert "\x1b]8" not in stream.getvalue()
+    assert f"note {MARKUP}" in text
+    assert f"adr-50/atomic/commit::{MARKUP}" in text
+    assert text.count("[bold red]x[/]") >= 5
 
 
 def test_a_megabyte_payload_takes_one_short_line() -> None:
@@ -377,7 +517,7 @@ def test_a_megabyte_payload_takes_one_short_line() -> None:
 
 
 def test_a_reader_that_has_gone_ends_the_printing_and_not_the_run() -> None:
-    class Gone(io.StringIO):
+    class Gone(Pipe):
         writes = 0
 
         def write(self, text: str) -> int:
@@ -385,5 +525,5 @@ def test_a_reader_that_has_gone_ends_the_printing_and_not_the_run() -> None:
             raise BrokenPipeError
 
     stream = Gone()
-    play(Console(stream, live=False), whole_run(*every_verdict()))
+    play(Console(stream), whole_run(*every_verdict()))
     assert stream.writes == 1

@@ -9,8 +9,8 @@ import pytest
 from jetproof.events import CaseFinished, Notice
 from jetproof.model.verdict import Verdict
 from jetproof.sinks.document import Document
+from support.documents import Validate
 
-from .conftest import Validate
 from .samples import every_verdict, hostile_cell, make_cell, play, run_started, whole_run
 
 

@@ -20,8 +20,8 @@ from jetproof.results.rows import PAYLOAD_BYTES
 from jetproof.sinks import FanOut
 from jetproof.sinks.files import RunFolder
 from jetproof.sinks.record import Record
+from support.documents import Validate
 
-from .conftest import Validate
 from .samples import (
     every_verdict,
     hostile_cell,

@@ -6,47 +6,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from support.commands import (
-    ASKS,
-    COUNTS,
-    CRASHES,
-    SLOW,
-    CaseFile,
-    Command,
-    Done,
-    Fake,
-    Start,
-    Validate,
-    case_file,
-    conforms,
-    fake,
-    jetproof,
-    process,
-)
+import pytest
 
 PATIENCE = 60.0
 
-__all__ = [
-    "ASKS",
-    "COUNTS",
-    "CRASHES",
-    "SLOW",
-    "CaseFile",
-    "Command",
-    "Done",
-    "Fake",
-    "Start",
-    "Validate",
-    "alive",
-    "case_file",
-    "children",
-    "conforms",
-    "fake",
-    "is_worker",
-    "jetproof",
-    "process",
-    "wait_for",
-]
+
+@pytest.fixture(autouse=True)
+def no_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fakes answer at once: nothing is stretched."""
+    monkeypatch.setenv("JETPROOF_TIME_FACTOR", "1")
 
 
 def wait_for(what: Callable[[], object], why: str) -> None:

@@ -11,8 +11,11 @@ import pytest
 from jetproof.campaigns.load import most_cores
 from jetproof.results import read_run
 from jetproof.sinks.files import RunFolder
+from support.case_files import ASKS, COUNTS, CRASHES, CaseFile
+from support.commands import Command, Fake
+from support.documents import Validate
 
-from .conftest import ASKS, COUNTS, CRASHES, CaseFile, Command, Fake, Validate, children, is_worker
+from .conftest import children, is_worker
 
 COUNTING = "adr-50/trial::counts @2.15.1 single external"
 

@@ -9,19 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import (
-    ASKS,
-    PATIENCE,
-    SLOW,
-    CaseFile,
-    Fake,
-    Start,
-    Validate,
-    alive,
-    children,
-    is_worker,
-    wait_for,
-)
+from support.case_files import ASKS, SLOW, CaseFile
+from support.commands import Fake, Start
+from support.documents import Validate
+
+from .conftest import PATIENCE, alive, children, is_worker, wait_for
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 

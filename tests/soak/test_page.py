@@ -9,8 +9,7 @@ from pathlib import Path
 from jetproof.campaigns import load, load_worker
 from jetproof.cli.soak import ROUNDS
 from jetproof.sinks.soak_report import _ROUND_HEAD, DETAILED
-
-from .conftest import Command
+from support.commands import Command
 
 PAGE = (Path(__file__).parents[2] / "docs" / "soak.md").read_text(encoding="utf-8")
 

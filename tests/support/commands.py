@@ -13,49 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from jetproof.cli import main
-from jetproof.data import fixtures_dir
 
 TESTS = Path(__file__).parents[1]
-HEAD = """\
-suite: adr-50/trial
-about: Cases for the tests of commands
-given:
-  stream: {subjects: ["$stream.>"]}
-cases:
-"""
-COUNTS = """\
-  - case: counts
-    clauses: [A50-ATOMIC-001]
-    steps:
-      - request: {subject: $stream.a, payload: one}
-        reply: {json: {seq: 1}}
-      - request: {subject: $stream.b, payload: two}
-        reply: {json: {seq: 2}}
-"""
-ASKS = """\
-  - case: asks
-    clauses: [A50-ATOMIC-001]
-    steps:
-      - request: {subject: $JS.API.INFO}
-        reply: {json: {memory: {gte: 0}}}
-"""
-CRASHES = """\
-  - case: crashes
-    clauses: [A50-ATOMIC-001]
-    steps:
-      - request: {subject: a.crash, within: 200ms}
-        reply: {status: 503}
-"""
-SLOW = """\
-  - case: slow
-    clauses: [A50-ATOMIC-001]
-    budget: 120s
-    steps:
-      - silence: {on: replies, for: 60s}
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +40,7 @@ class Done:
 
 Command = Callable[..., Done]
 Fake = Callable[[str], str]
-CaseFile = Callable[..., Path]
 Start = Callable[..., "subprocess.Popen[str]"]
-Validate = Callable[[str, object], None]
 
 
 @pytest.fixture
@@ -92,7 +51,6 @@ def jetproof(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("JETPROOF_TIME_FACTOR", "1")
 
     def run(*arguments: object) -> Done:
         capsys.readouterr()
@@ -132,7 +90,7 @@ def process(tmp_path: Path) -> Iterator[Start]:
     """Starts a command in a process of its own."""
     started: list[subprocess.Popen[str]] = []
 
-    def start(*arguments: object) -> subprocess.Popen[str]:
+    def start(*arguments: object, **more: Any) -> subprocess.Popen[str]:
         child = subprocess.Popen(
             [sys.executable, "-m", "jetproof", *map(str, arguments)],
             cwd=tmp_path,
@@ -141,6 +99,7 @@ def process(tmp_path: Path) -> Iterator[Start]:
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"},
+            **more,
         )
         started.append(child)
         return child
@@ -150,28 +109,3 @@ def process(tmp_path: Path) -> Iterator[Start]:
         if child.poll() is None:
             child.kill()
         child.communicate()
-
-
-@pytest.fixture
-def case_file(tmp_path: Path) -> CaseFile:
-    """Writes a case file of the cases given."""
-
-    def write(*cases: str) -> Path:
-        path = tmp_path / "trial.yaml"
-        path.write_text(HEAD + "".join(cases))
-        return path
-
-    return write
-
-
-@pytest.fixture(scope="session")
-def conforms() -> Validate:
-    """Fails unless a document conforms to the published schema of that name."""
-
-    def check(name: str, document: object) -> None:
-        path = fixtures_dir() / "schemas" / f"{name}.json"
-        schema = json.loads(path.read_text(encoding="utf-8"))
-        Draft202012Validator.check_schema(schema)
-        Draft202012Validator(schema).validate(document)
-
-    return check

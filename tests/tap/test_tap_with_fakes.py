@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable
 from typing import Any
 
 import pytest
@@ -13,11 +12,10 @@ import pytest
 from jetproof.errors import JetproofError
 from jetproof.targets.tap import RuleError, Tap, TapEvent
 from jetproof.wire import Connection, ConnectionLost, Msg, Pub, Raw, encode
+from support.servers import FakeServer, Script
 
 Reader = asyncio.StreamReader
 Writer = asyncio.StreamWriter
-Script = Callable[[Reader, Writer], Awaitable[None]]
-FakeServer = Callable[[Script], AbstractAsyncContextManager[int]]
 
 HOST = "127.0.0.1"
 INFO = b'INFO {"version":"0","connect_urls":["127.0.0.1:9"],"ws_connect_urls":[],"a":1}\r\n'

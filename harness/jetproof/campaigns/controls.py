@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from jetproof.campaigns.client_controls import client_control, lost, publishes
-from jetproof.engine.again import AT_ONCE
+from jetproof.engine.retries import AT_ONCE
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
 from jetproof.events import CaseFinished, Event, Notice
 from jetproof.load.library import Library

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import PATTERNS, add_command, add_laws
+from jetproof.cli.common import add_command, add_laws, laws_of, say, write_json
+from jetproof.errors import JetproofError
+from jetproof.model.patterns import ABOUT_PATTERNS
 
 if TYPE_CHECKING:
+    from jetproof.campaigns.bisect import Bisected
+    from jetproof.campaigns.bisect_commits import BisectedCommits
     from jetproof.cli.common import Commands
+    from jetproof.engine.run import RunOptions
+    from jetproof.model.verdict import Cell
+    from jetproof.targets.spec import TargetSpec
 
 
 def add_parser(commands: Commands) -> None:
     parser = add_command(
         commands, "bisect", "Find the first release or commit in which a case has another verdict."
     )
-    parser.add_argument("case", metavar="CASE", help=f"one case: {PATTERNS}")
+    parser.add_argument("case", metavar="CASE", help=f"one case: {ABOUT_PATTERNS}")
     parser.add_argument(
         "-s",
         "--servers",
@@ -45,13 +53,133 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Look for it; 0 means that the question was answered, 3 that some verdict is missing."""
+    """0 means that the question was answered, 3 that some verdict is missing."""
     import asyncio
 
     if args.good is not None or args.bad is not None:
-        from jetproof.cli.bisect_commits import execute as search_commits
+        return asyncio.run(_search_commits(args))
+    return asyncio.run(_search_releases(args))
 
-        return asyncio.run(search_commits(args))
-    from jetproof.cli.bisect_search import execute
 
-    return asyncio.run(execute(args))
+async def _search_releases(args: argparse.Namespace) -> int:
+    from jetproof.campaigns.bisect import bisect, one_case, releases_to_search
+    from jetproof.load.library import load_library
+    from jetproof.sinks.bisect_report import ReleaseReport
+
+    library = load_library()
+    selected = one_case(library, args.case)
+    releases = await releases_to_search(
+        library,
+        selected,
+        args.servers,
+        against=args.against,
+        with_candidates=args.candidates,
+        notify=say,
+    )
+    report = ReleaseReport(sys.stderr if args.json else sys.stdout)
+    result = await bisect(library, selected, releases, _options(args), report.handle)
+    report.end(result)
+    if args.json:
+        write_json(_releases_document(result))
+    return result.exit_code
+
+
+async def _search_commits(args: argparse.Namespace) -> int:
+    from jetproof.campaigns.bisect import one_case
+    from jetproof.campaigns.bisect_commits import bisect_commits, commits_to_search
+    from jetproof.load.library import load_library
+    from jetproof.sinks.bisect_report import CommitReport
+
+    checkout = _checkout(args)
+    library = load_library()
+    selected = one_case(library, args.case)
+    commits = await commits_to_search(checkout, args.good, args.bad or "HEAD")
+    report = CommitReport(sys.stderr if args.json else sys.stdout)
+    result = await bisect_commits(library, selected, commits, _options(args), report.handle)
+    report.end(result)
+    if args.json:
+        write_json(_commits_document(result))
+    return result.exit_code
+
+
+def _checkout(args: argparse.Namespace) -> TargetSpec:
+    """The checkout whose commits are searched; the error says what to write."""
+    from jetproof.campaigns.bisect_commits import checkout_asked
+
+    hint = "jetproof bisect CASE --server path:../nats-server --good REV [--bad REV]"
+    if args.good is None:
+        raise JetproofError(
+            "--bad names where a search ends, not where it begins", phase="plan", hint=hint
+        )
+    if args.against is not None or args.candidates:
+        raise JetproofError(
+            "--against and --candidates are about releases", phase="plan", hint=hint
+        )
+    checkout = checkout_asked(args.servers)
+    if checkout is None:
+        raise JetproofError(
+            "--good wants one checkout of nats-server to search", phase="plan", hint=hint
+        )
+    return checkout
+
+
+def _options(args: argparse.Namespace) -> RunOptions:
+    from jetproof.engine.calibrate import time_factor
+    from jetproof.engine.run import RunOptions, fresh_run_id
+
+    return RunOptions(
+        run=fresh_run_id(),
+        time_factor=time_factor(),
+        command=tuple(args.command_line),
+        laws=laws_of(args),
+    )
+
+
+def _releases_document(result: Bisected) -> dict[str, object]:
+    from jetproof.targets.spec import redacted
+
+    return {
+        **_found(result),
+        "releases": [redacted(target.name) for target in result.releases.targets],
+        "left_out": [
+            {"target": redacted(target.name), "reason": reason}
+            for target, reason in result.releases.left_out
+        ],
+        "commits": None,
+    }
+
+
+def _commits_document(result: BisectedCommits) -> dict[str, object]:
+    first = result.first
+    return {
+        **_found(result),
+        "releases": list(result.commits.ends),
+        "left_out": [],
+        "commits": {
+            "first": None
+            if first is None
+            else {"commit": first.id, "subject": first.subject, "author_date": first.date},
+            "doubtful": list(result.doubtful),
+            "skipped": [
+                {"commit": commit, "reason": why} for commit, why in result.skipped.items()
+            ],
+        },
+    }
+
+
+def _found(result: Bisected | BisectedCommits) -> dict[str, object]:
+    from jetproof.results.rows import SCHEMA, cell_row
+
+    def row(cell: Cell | None) -> dict[str, object] | None:
+        return None if cell is None else cell_row(result.run, cell)
+
+    return {
+        "schema": SCHEMA,
+        "case": result.case,
+        "answered": result.answered,
+        "last_same": row(result.last_same),
+        "first_other": row(result.first_other),
+        "cells": [row(cell) for cell in result.cells.values()],
+        "runs": len(result.cells),
+        "exit_code": result.exit_code,
+    }

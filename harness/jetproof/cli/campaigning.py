@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
+from jetproof.campaigns.selecting import select_cases
 from jetproof.cli.common import laws_of
-from jetproof.cli.patterns import select_cases
 from jetproof.cli.running import Request
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, fresh_run_id

@@ -8,11 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from jetproof.cli.common import add_command, plural, write_json
-from jetproof.errors import JetproofError
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
-    from jetproof.load.library import Library
     from jetproof.model.clause import Clause
 
 
@@ -30,10 +28,11 @@ def add_parser(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from jetproof.load.library import load_library
+    from jetproof.load.lookup import cases_by_clause, find_clauses
 
     library = load_library()
     cases = cases_by_clause(library)
-    clauses = choose(library, args.patterns)
+    clauses = find_clauses(library, args.patterns)
     if args.untested:
         clauses = [clause for clause in clauses if not cases.get(clause.id)]
     if args.json:
@@ -41,39 +40,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(clauses, cases)
     return 0
-
-
-def cases_by_clause(library: Library) -> dict[str, list[str]]:
-    """The ids of the cases that name each clause."""
-    found: dict[str, list[str]] = {}
-    for case in (*library.cases, *library.client_cases):
-        for clause in case.clauses:
-            found.setdefault(clause, []).append(case.id)
-    return found
-
-
-def choose(library: Library, patterns: Sequence[str]) -> list[Clause]:
-    """The clauses that the patterns name, in the order of the catalogue."""
-    from fnmatch import fnmatchcase
-
-    every = [clause for spec in library.specs.values() for clause in spec.clauses.values()]
-    if not patterns:
-        return every
-    chosen: set[str] = set()
-    for pattern in patterns:
-        found = {
-            clause.id
-            for clause in every
-            if fnmatchcase(clause.id, pattern) or clause.spec == pattern
-        }
-        if not found:
-            raise JetproofError(
-                f"no clause matches {pattern!r}",
-                phase="plan",
-                hint=f"a pattern is a clause id, a glob, or one of: {', '.join(library.specs)}",
-            )
-        chosen |= found
-    return [clause for clause in every if clause.id in chosen]
 
 
 def _row(clause: Clause, cases: Mapping[str, Sequence[str]]) -> dict[str, object]:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, plural, write_json
+from jetproof.cli.common import add_command, plural, say, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,15 +45,11 @@ def run_build(args: argparse.Namespace) -> int:
 
     names = dict.fromkeys(args.names or known_adapters())
     specs = [parse_client(name) for name in names]
-    made = [built(spec, notify=_say) for spec in specs]
+    made = [built(spec, notify=say) for spec in specs]
     # Without names, everything that can be built here is asked for: the rest is no failure.
     missing = bool(args.names) and any(entry.state == "n/a" for entry in made)
     code = 3 if missing or any(entry.state == "failed" for entry in made) else 0
     return _told(args, made, code)
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
 
 
 def _told(args: argparse.Namespace, entries: Iterable[Entry], code: int) -> int:

@@ -11,16 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jetproof.model.law_modes import ABOUT_LAWS, DEFAULT_LAWS, LAW_MODES
+from jetproof.model.patterns import ABOUT_PATTERNS
+from jetproof.model.wording import plural as plural
 
 if TYPE_CHECKING:
     from jetproof.errors import JetproofError
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
-
-PATTERNS = (
-    "a case id, the beginning of a suite's name, a glob such as 'adr-50/atomic/*::gap*', or "
-    "the path of a case file, perhaps with a case: ./mine.yaml::gap"
-)
 
 
 def add_command(commands: Commands, name: str, about: str) -> argparse.ArgumentParser:
@@ -33,7 +30,7 @@ def add_command(commands: Commands, name: str, about: str) -> argparse.ArgumentP
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
     """Which cases: patterns, clauses, specifications."""
-    parser.add_argument("patterns", nargs="*", metavar="PATTERN", help=PATTERNS)
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN", help=ABOUT_PATTERNS)
     parser.add_argument(
         "--clause",
         action="append",
@@ -133,10 +130,6 @@ def local_text(text: str) -> str:
 
 def local_path(text: str) -> Path:
     return Path(local_text(text))
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def say(line: str) -> None:

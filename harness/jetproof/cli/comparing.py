@@ -11,13 +11,12 @@ from pathlib import Path
 
 from jetproof.campaigns.compare import Compare, Side
 from jetproof.campaigns.compare_rulings import Kind
+from jetproof.campaigns.interrupts import Interrupts, attended
+from jetproof.campaigns.libraries import Judged, meet, named, pools
 from jetproof.campaigns.quick import quick
+from jetproof.campaigns.selecting import select_cases
 from jetproof.campaigns.writing import Writer
 from jetproof.cli.common import laws_of, say, write_json
-from jetproof.cli.libraries import Judged, meet, named, pools
-from jetproof.cli.patterns import select_cases
-from jetproof.cli.playing import Interrupts, attended
-from jetproof.cli.soaking import RoundWriter
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id
 from jetproof.errors import JetproofError
@@ -103,8 +102,7 @@ async def execute(args: argparse.Namespace) -> int:
 
         def open_run(how: str, side: str) -> tuple[Writer, Path]:
             folder = place / how / side
-            fan = FanOut([RunFolder.create(folder, request)])
-            return RoundWriter(fan, fan), folder
+            return FanOut([RunFolder.create(folder, request)]), folder
 
         console.start()
         try:

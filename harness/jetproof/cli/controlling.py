@@ -10,11 +10,11 @@ from pathlib import Path
 
 from jetproof.campaigns.client_controls import sent_features
 from jetproof.campaigns.controls import Controls, undeclared, uses_of
+from jetproof.campaigns.interrupts import Interrupts, attended
+from jetproof.campaigns.libraries import Judged, meet, pools
 from jetproof.cli.campaigning import DEFAULT_TARGETS, options_of, selection_of
 from jetproof.cli.common import say, write_json
-from jetproof.cli.libraries import Judged, meet, pools
-from jetproof.cli.playing import Interrupts, attended
-from jetproof.cli.running import Request, with_replay
+from jetproof.cli.running import Request
 from jetproof.engine.run import RunOptions, Stop, run
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library, load_library
@@ -24,6 +24,8 @@ from jetproof.plan import PlanTarget, Selected, make_plan
 from jetproof.results import Run, read_run
 from jetproof.results.controls import ControlResult, Outcome
 from jetproof.sinks import FanOut
+from jetproof.sinks.console.lines import line
+from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.controls_report import (
     control_lines,
     controls_document,
@@ -31,7 +33,6 @@ from jetproof.sinks.controls_report import (
     write_controls,
 )
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
-from jetproof.sinks.paint import paint_for
 from jetproof.targets.clients.spec import client_named
 from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
@@ -83,10 +84,8 @@ async def execute(args: argparse.Namespace) -> int:
     if args.json:
         write_json(controls_document(earlier, campaign.results, (), code))
     else:
-        paint = paint_for(sys.stdout)
-        for line in control_lines(campaign.results, paint, verbose=args.verbose):
-            sys.stdout.write(f"{line}\n")
-        sys.stdout.write(f"results: {earlier.folder}\n")
+        lines = control_lines(campaign.results, verbose=args.verbose)
+        Screen(sys.stdout).print([*lines, line(f"results: {earlier.folder}")])
     return code
 
 
@@ -96,9 +95,8 @@ def _listed(args: argparse.Namespace, library: Library, selected: Selected) -> i
     if args.json:
         write_json(controls_document(None, (), found, code))
     else:
-        for line in undeclared_lines(found):
-            sys.stdout.write(f"{line}\n")
-        sys.stdout.write(f"{len(found)} features that cases send and do not declare\n")
+        count = line(f"{len(found)} features that cases send and do not declare")
+        Screen(sys.stdout).print([*undeclared_lines(found), count])
     return code
 
 
@@ -165,7 +163,7 @@ async def _played(
     try:
         say(f"{', '.join(redacted(target.name) for target in targets)}: the cases as they are")
         plan = make_plan(library, selected, targets, skip=frozenset())
-        await run(plan, library, with_replay(library, selected, fan), options, stop)
+        await run(plan, library, fan, options, stop)
     finally:
         fan.close()
     if fan.failures:

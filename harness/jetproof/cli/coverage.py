@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jetproof.cli import server_code
-from jetproof.cli.clauses import cases_by_clause
 from jetproof.cli.common import add_command, write_json
 
 if TYPE_CHECKING:
@@ -51,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
     from jetproof.cli.coverage_tables import markdown, terminal
     from jetproof.engine.wire_schemas import WireSchemas
     from jetproof.load.library import load_library
+    from jetproof.load.lookup import cases_by_clause
     from jetproof.results import read_run
     from jetproof.results.controls import Vacuity
     from jetproof.results.coverage import clause_rows, coverage

@@ -18,16 +18,17 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from jetproof.cli.machine import examine
+    from jetproof.engine.calibrate import time_factor
     from jetproof.sinks.paint import paint_for
     from jetproof.sinks.text import pad, visible
+    from jetproof.targets.doctor_checks import can_run, examine
 
-    findings = examine()
-    broken = any(finding.needed and not finding.ok for finding in findings)
-    code = 3 if broken else 0
+    findings = examine(time_factor)
+    ready = can_run(findings)
+    code = 0 if ready else 3
     if args.json:
         rows = [finding.document() for finding in findings]
-        write_json({"schema": 1, "findings": rows, "can_run": not broken, "exit_code": code})
+        write_json({"schema": 1, "findings": rows, "can_run": ready, "exit_code": code})
         return code
     paint = paint_for(sys.stdout)
     size = max(len(finding.name) for finding in findings)
@@ -42,6 +43,6 @@ def run(args: argparse.Namespace) -> int:
             indent = " " * (9 + size + 2)
             sys.stdout.write(f"{indent}{paint.dim(f'for: {finding.purpose}')}\n")
             sys.stdout.write(f"{indent}{paint.bold(f'fix: {finding.fix}')}\n")
-    told = "`jetproof run` works here" if not broken else "`jetproof run` does not work here yet"
+    told = "`jetproof run` works here" if ready else "`jetproof run` does not work here yet"
     sys.stdout.write(f"\n{told}\n")
     return code

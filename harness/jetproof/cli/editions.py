@@ -57,24 +57,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write(args: argparse.Namespace, library: Library) -> int:
-    from jetproof.load.editions import FOLDER, SUFFIX, edition_text, present
-    from jetproof.model.edition import NAME
+    from jetproof.load.editions import edition_text, new_edition_file, present
     from jetproof.sinks.files import write_text
 
     name = args.write
-    if not NAME.fullmatch(name):
-        raise JetproofError(
-            f"{name!r} is no name of an edition",
-            phase="plan",
-            hint="call it by year and month, such as 2026.11, and 2026.11.1 if a month has two",
-        )
-    path = library.root / "suites" / FOLDER / f"{name}{SUFFIX}"
-    if path.exists() and not args.replace:
-        raise JetproofError(
-            f"the edition {name} is there already: gates rely on it",
-            phase="write",
-            hint="choose another name; --replace writes it anew, before it is released",
-        )
+    path = new_edition_file(library, name, replace=args.replace)
     write_text(path, edition_text(library, name))
     place = path.relative_to(library.root)
     if args.json:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from jetproof.campaigns.interrupts import Interrupts, play
+from jetproof.campaigns.libraries import Judged, meet, meet_reference, named, pools, today
+from jetproof.campaigns.selecting import select_cases
 from jetproof.cli.common import laws_of, say, write_json
-from jetproof.cli.libraries import Judged, meet, meet_reference, named, pools, today
-from jetproof.cli.patterns import select_cases
-from jetproof.cli.playing import Interrupts, play
 from jetproof.cli.report_files import open_report_files
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.client_pool import AT_ONCE
@@ -32,11 +32,11 @@ from jetproof.plan import (
     scored_by,
 )
 from jetproof.sinks import FanOut, Sink
-from jetproof.sinks.console import Console
+from jetproof.sinks.console.campaign import Console
+from jetproof.sinks.console.summary import SummaryOptions
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
 from jetproof.sinks.record import Record
-from jetproof.sinks.summary import Front
 from jetproof.targets.resolve import resolve
 
 _DEFAULT_TARGETS = ("latest",)
@@ -71,8 +71,9 @@ async def execute(args: argparse.Namespace) -> int:
         verbose=args.verbose,
         results=str(folder.folder),
         stopped=lambda: stop.reason or "",
-        front=Front(
-            resume="",
+        options=SummaryOptions(
+            command="gate",
+            resumable=False,
             reasons=_REASONS if len(libraries) == 1 else 2,
             besides=lambda: _told(library, libraries, [one.cell for one in record.outcomes]),
         ),

@@ -20,7 +20,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from jetproof.cli.patterns import select_cases
+    from jetproof.campaigns.selecting import select_cases
     from jetproof.load.library import load_library
     from jetproof.plan import Selection
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jetproof.cli.playing import Interrupts, attended
+from jetproof.campaigns.interrupts import Interrupts, attended
 from jetproof.engine.cells import cell_of
 from jetproof.engine.run import RunOptions, Stop, now, run
 from jetproof.engine.verdicts import Ruling
@@ -201,7 +201,9 @@ class Matrix:
     def _cell(self, item: Item, target: PlanTarget, verdict: Verdict, reason: str) -> Cell:
         started_at = now() if verdict is Verdict.ERROR else ""
         ruling = Ruling(verdict, reason)
-        return cell_of(item, target, ruling, self._options.attempts, started_at=started_at)
+        return cell_of(
+            self._library, item, target, ruling, self._options.attempts, started_at=started_at
+        )
 
     # -- the whole ------------------------------------------------------------------------------
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from jetproof.campaigns.interrupts import Interrupts
+from jetproof.campaigns.selecting import select_cases
 from jetproof.cli.common import say, write_json
 from jetproof.cli.matrix_playing import Matrix, Pace, Stops
-from jetproof.cli.patterns import select_cases
-from jetproof.cli.playing import Interrupts
 from jetproof.cli.report_files import open_report_files
 from jetproof.cli.running import (
     Request,
@@ -25,7 +25,6 @@ from jetproof.cli.running import (
     resumed,
     same_suites,
     scored_selection,
-    with_replay,
 )
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, fresh_run_id
@@ -36,9 +35,10 @@ from jetproof.load.library import load_library
 from jetproof.model.law_modes import DEFAULT_LAWS
 from jetproof.plan import Plan, make_plan, name_of
 from jetproof.results import Run
+from jetproof.sinks.console.campaign import Console
+from jetproof.sinks.console.summary import SummaryOptions
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
-from jetproof.sinks.matrix_console import MatrixConsole
 from jetproof.sinks.record import SCHEMA_SUITE, Record
 from jetproof.sinks.releases import Board, Expected
 from jetproof.targets.go_tool import Notify
@@ -79,10 +79,11 @@ async def execute(args: argparse.Namespace) -> int:
     stops = Stops()
     board = Board(expected(plans, earlier), min(pace.releases, len(plans)))
     folder = _folder(args, request, earlier, run_id)
-    console = MatrixConsole(
+    console = Console(
         sys.stderr if args.json else sys.stdout,
-        board,
-        where.heading,
+        options=SummaryOptions(command="matrix", reasons=0),
+        board=board,
+        heading=where.heading,
         verbose=args.verbose,
         results=str(folder.folder),
         stopped=lambda: stops.reason or "",
@@ -92,7 +93,7 @@ async def execute(args: argparse.Namespace) -> int:
     cases = [item.case for item in selected.items]
     files = open_report_files(args, folder, cases, lambda: code_of(fan, record, interrupts))
     fan = open_fan(folder, earlier, (console, document, record, *files))
-    emit = with_replay(library, selected, keep_broken(earlier, fan))
+    emit = keep_broken(earlier, fan)
     options = RunOptions(
         run=run_id,
         time_factor=time_factor(),

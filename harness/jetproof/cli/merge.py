@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, local_path
+from jetproof.cli.common import add_command, local_path, plural, write_json
 
 if TYPE_CHECKING:
+    from jetproof.campaigns.merge import Merged
     from jetproof.cli.common import Commands
 
 
@@ -23,6 +25,43 @@ def add_parser(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Join them; the exit code is that of the run which they make together."""
-    from jetproof.cli.merge_folders import execute
+    from jetproof.campaigns.merge import merge
 
-    return execute(args)
+    merged = merge(args.shards, args.out)
+    if args.json:
+        write_json(_document(merged))
+    else:
+        _print(merged)
+    return merged.exit_code
+
+
+def _document(merged: Merged) -> dict[str, object]:
+    joined, covered = merged.joined, merged.covered
+    return {
+        "schema": 1,
+        "run": joined.id,
+        "results": str(merged.folder),
+        "shards": covered.rows,
+        "missing": [list(part) for part in covered.missing],
+        "cells": len(joined.latest),
+        "played_again": joined.again,
+        "verdicts": {verdict.value: count for verdict, count in joined.verdicts.items()},
+        "partial": merged.document["partial"],
+        "interrupted": merged.document["interrupted"],
+        "exit_code": merged.exit_code,
+    }
+
+
+def _print(merged: Merged) -> None:
+    from jetproof.sinks.paint import paint_for
+    from jetproof.sinks.text import visible
+
+    paint, joined = paint_for(sys.stdout), merged.joined
+    folders, cells = plural(len(joined.shards), "folder"), plural(len(joined.latest), "cell")
+    again = f", {joined.again} of them played more than once" if joined.again else ""
+    sys.stdout.write(f"{folders} joined: {cells}{again}\n")
+    if partial := merged.document["partial"]:
+        sys.stdout.write(paint.dim(f"a partial run: {visible(str(partial))}") + "\n")
+    counts = (f"{count} {verdict}" for verdict, count in joined.verdicts.items() if count)
+    folder = visible(str(merged.folder))
+    sys.stdout.write(f"results: {folder}\n{f' {paint.dot} '.join(counts)}\n")

@@ -6,14 +6,15 @@ import argparse
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
-from typing import TextIO
 
+from rich.text import Text
+
+from jetproof.campaigns.interrupts import Interrupts, play
+from jetproof.campaigns.libraries import meet, pools
+from jetproof.campaigns.selecting import select_cases
 from jetproof.cli.common import laws_of, say, write_json
-from jetproof.cli.libraries import meet, pools
-from jetproof.cli.patterns import select_cases
-from jetproof.cli.playing import Interrupts, play
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id
 from jetproof.errors import JetproofError
@@ -23,8 +24,15 @@ from jetproof.model.verdict import Verdict, exit_code
 from jetproof.plan import Selection, client_items, make_plan, named_exactly
 from jetproof.results.rows import cell_row, check_row, frame_row
 from jetproof.sinks import FanOut
-from jetproof.sinks.evidence import check_table, duration, explain, headline
-from jetproof.sinks.paint import Paint, paint_for
+from jetproof.sinks.console.evidence import (
+    check_table,
+    duration,
+    explain,
+    headline,
+    reason_line,
+)
+from jetproof.sinks.console.lines import dim, line, note
+from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.record import Outcome
 from jetproof.sinks.text import visible
 from jetproof.targets.clients.spec import parse_client
@@ -71,7 +79,7 @@ async def execute(
         selected = replace(selected, items=items)
     plan = make_plan(library, selected, targets, skip=frozenset())
     stream = sys.stderr if args.json else sys.stdout
-    printer = Printer(stream, paint_for(stream), selected.items[0].case.id, args.verbose)
+    printer = Printer(Screen(stream), selected.items[0].case.id, args.verbose)
     interrupts = Interrupts(Stop(), notify=printer.say)
     fan = FanOut([printer])
     try:
@@ -101,10 +109,9 @@ async def execute(
 class Printer:
     """The sink that shows one case, whole."""
 
-    def __init__(self, stream: TextIO, paint: Paint, case: str, verbose: bool) -> None:
+    def __init__(self, screen: Screen, case: str, verbose: bool) -> None:
         self.finished: CaseFinished | None = None
-        self._stream = stream
-        self._paint = paint
+        self._screen = screen
         self._case = case
         self._verbose = verbose
         self._clauses: RunStarted | None = None
@@ -115,46 +122,42 @@ class Printer:
                 self._clauses = event
             case TargetStarted():
                 what = f"{event.version} {event.provider} {event.topology} {event.configuration}"
-                self._line(self._paint.dim(f"{visible(what)}, ready after {duration(event.ms)}"))
+                ready = f"{what}, ready after {duration(event.ms)}"
+                self._screen.print([line(dim(ready))])
             case TargetFailed():
-                self._line(f"{self._paint.symbol(Verdict.ERROR)} {visible(event.reason, 4000)}")
+                symbol = self._screen.layout.symbol(Verdict.ERROR)
+                self._screen.print([line(symbol, " ", visible(event.reason, 4000))])
             case CaseFinished():
-                self._finish(event)
+                self._screen.print(self._finish(event))
             case Notice():
                 self.say(event.text)
             case _:
                 pass
 
     def close(self) -> None:
-        self._stream.flush()
+        """Nothing is held."""
 
     def say(self, text: str) -> None:
-        self._line(f"{self._paint.style('note', 'yellow')} {visible(text, 2000)}")
+        self._screen.print([note(text)])
 
-    def _finish(self, event: CaseFinished) -> None:
+    def _finish(self, event: CaseFinished) -> Iterator[Text]:
+        layout = self._screen.layout
         frames = tuple(event.frames)
         failed = tuple(check for check in event.checks if not check.ok)
         outcome = Outcome(event.cell, failed, frames, len(frames))
         if event.cell.case != self._case:
             if event.cell.verdict.nonconforming:
-                self._line(headline(outcome, self._paint, reason=True))
+                yield headline(outcome, layout)
+                yield from reason_line(outcome, layout)
             return
         self.finished = event
         clauses = {row.id: row for row in self._clauses.clauses} if self._clauses else {}
-        for line in explain(
-            outcome, clauses, self._paint, whole=True, log=self._verbose, replay=False
-        ):
-            self._line(line)
+        yield from explain(outcome, clauses, layout, whole=True, log=self._verbose, replay=False)
         if self._verbose and event.checks:
-            self._line("")
-            for line in check_table(event.checks, self._paint):
-                self._line(line)
+            yield line()
+            yield from check_table(event.checks, layout)
         for key, text in event.cell.position.items():
-            self._line(f"    position {visible(key)}: {visible(text, 1000)}")
-        self._stream.flush()
-
-    def _line(self, text: str) -> None:
-        self._stream.write(f"{text}\n")
+            yield line(f"    position {key}: {visible(text, 1000)}")
 
 
 def _holding(
@@ -167,7 +170,6 @@ def _holding(
             host, port = target.address(name)
             say(f"{name} is kept alive at nats://{host}:{port}")
         say("Ctrl-C takes it down")
-        sys.stdout.flush()
         await interrupts.hold.wait()
         yield
 

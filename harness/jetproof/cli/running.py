@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from jetproof.campaigns.interrupts import Interrupts, play
+from jetproof.campaigns.selecting import select_cases
 from jetproof.cli.common import say, write_json
-from jetproof.cli.patterns import replay_name, select_cases
-from jetproof.cli.playing import Interrupts, play
 from jetproof.cli.report_files import open_report_files
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id
@@ -26,7 +25,7 @@ from jetproof.model.verdict import Cell, Check, FrameRecord, exit_code
 from jetproof.plan import PlanTarget, Selected, Selection, make_plan, scored_by
 from jetproof.results import Key, Run, read_run
 from jetproof.sinks import FanOut, Sink
-from jetproof.sinks.console import Console
+from jetproof.sinks.console.campaign import Console
 from jetproof.sinks.document import Document
 from jetproof.sinks.files import DEFAULT_PARENT, RunFolder
 from jetproof.sinks.record import EXPLAINED, SCHEMA_SUITE, Record
@@ -110,7 +109,7 @@ async def execute(args: argparse.Namespace, request: Request, earlier: Run | Non
     cases = [item.case for item in selected.items]
     files = open_report_files(args, folder, cases, lambda: code_of(fan, record, interrupts))
     fan = open_fan(folder, earlier, (*sinks, *files))
-    emit = with_replay(library, selected, keep_broken(earlier, fan))
+    emit = keep_broken(earlier, fan)
     options = RunOptions(
         run=run_id,
         time_factor=time_factor(),
@@ -215,21 +214,6 @@ class Resumed:
 def scored_selection(library: Library, selected: Selected, edition: Edition | None) -> Selected:
     """The selection, each item scored or not by an edition."""
     return replace(selected, items=scored_by(library, selected.items, edition))
-
-
-def with_replay(library: Library, selected: Selected, emit: Emit) -> Emit:
-    """A case of a file elsewhere is replayed by that file: the library does not know its id."""
-    names = {item.case.id: replay_name(library, item.case) for item in selected.items}
-    elsewhere = {case: name for case, name in names.items() if case != name}
-
-    def told(event: Event) -> None:
-        if isinstance(event, CaseFinished) and (name := elsewhere.get(event.cell.case)):
-            law = f" --spec {event.cell.law}" if event.cell.law else ""
-            command = f"jetproof replay {shlex.quote(name)} --server {event.cell.target}{law}"
-            event = replace(event, cell=replace(event.cell, replay=command))
-        emit(event)
-
-    return told if elsewhere else emit
 
 
 def keep_broken(earlier: Run | None, emit: Emit) -> Emit:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fnmatch
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,28 +51,15 @@ def run(args: argparse.Namespace) -> int:
     """Read the runs and show what was asked for."""
     from jetproof.cli.server_code_tables import diff_lines, function_lines, overview_lines
     from jetproof.results import read_run
-    from jetproof.results.server_code import server_code
+    from jetproof.results.server_code import functions_named, server_code
     from jetproof.sinks.paint import paint_for
 
     _check_options(args)
     found = server_code([read_run(folder) for folder in args.server_code])
     if args.diff is not None:
-        from jetproof.results.server_diff import changed_code
+        from jetproof.results.server_diff import changed_code_of
 
-        checkout = [one for one in found if is_checkout(one.target)]
-        if not checkout:
-            raise JetproofError(
-                f"--diff is for a checkout, and the runs played {_targets(found)}",
-                phase="plan",
-                hint="play one: `jetproof run --server cover:../nats-server`",
-            )
-        if len(checkout) > 1:
-            raise JetproofError(
-                f"--diff is for one build, and the runs played {_targets(checkout)}",
-                phase="plan",
-                hint="name the runs of one of them",
-            )
-        changes = changed_code(checkout[0], args.checkout, args.diff)
+        changes = changed_code_of(found, args.checkout, args.diff)
         if args.json:
             write_json(_diff_document(args.server_code, changes))
         else:
@@ -89,39 +75,9 @@ def run(args: argparse.Namespace) -> int:
         if args.functions is None:
             _print(overview_lines(one, paint, verbose=args.verbose))
         else:
-            functions = matching(one, args.functions)
+            functions = functions_named(one, args.functions)
             _print(function_lines(one, functions, paint, verbose=args.verbose))
     return 0
-
-
-def is_checkout(target: str) -> bool:
-    from jetproof.targets.spec import parse
-
-    return parse(target).path is not None
-
-
-def matching(one: ServerCode, pattern: str) -> list[FunctionCode]:
-    """The functions that a glob names, by their file, its last part, or their own name."""
-    found = [
-        each
-        for each in one.functions
-        if any(
-            fnmatch.fnmatchcase(text, pattern)
-            for text in (
-                each.function.file,
-                each.function.file.rpartition("/")[2],
-                each.function.name,
-                each.function.name.lstrip("*"),
-            )
-        )
-    ]
-    if not found:
-        raise JetproofError(
-            f"{one.target} has no function and no file {pattern!r}",
-            phase="plan",
-            hint="a glob of a file or a function, such as stream.go or '*stream.process*'",
-        )
-    return found
 
 
 def _check_options(args: argparse.Namespace) -> None:
@@ -153,10 +109,6 @@ def alone(args: argparse.Namespace) -> None:
             )
 
 
-def _targets(found: Sequence[ServerCode]) -> str:
-    return ", ".join(f"{one.target} ({one.build})" for one in found)
-
-
 def _print(lines: Sequence[str]) -> None:
     sys.stdout.write("".join(f"{line}\n" for line in lines))
 
@@ -173,7 +125,9 @@ def _document(
 
 
 def _server(one: ServerCode, pattern: str | None) -> dict[str, object]:
-    chosen = None if pattern is None else {id(each) for each in matching(one, pattern)}
+    from jetproof.results.server_code import functions_named
+
+    chosen = None if pattern is None else {id(each) for each in functions_named(one, pattern)}
     return {
         "target": one.target,
         "build": one.build,

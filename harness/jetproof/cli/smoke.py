@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, plural, write_json
+from jetproof.cli.common import add_command, plural, say, write_json
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -35,34 +35,16 @@ def add_parser(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     import asyncio
 
-    smoked = asyncio.run(_smoked(args.client, args.server))
+    from jetproof.engine.calibrate import time_factor
+    from jetproof.targets.clients.smoke import smoke_named
+
+    smoked = asyncio.run(smoke_named(args.client, args.server, time_factor(), say))
     code = 1 if smoked.broken else 0
     if args.json:
         write_json(_document(smoked, code))
     else:
         _print(smoked, verbose=args.verbose)
     return code
-
-
-async def _smoked(client: str, server: str) -> Smoke:
-    import asyncio
-
-    from jetproof.engine.calibrate import time_factor
-    from jetproof.targets.clients.build import prepare_client
-    from jetproof.targets.clients.process import Limits
-    from jetproof.targets.clients.smoke import smoke
-    from jetproof.targets.clients.spec import parse_client
-    from jetproof.targets.topology import start_target
-
-    spec = parse_client(client)
-    ready = await asyncio.to_thread(prepare_client, spec, notify=_say)
-    factor = time_factor()
-    async with start_target(server, factor=factor, notify=_say) as target:
-        return await smoke(ready, target, Limits(factor=factor))
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
 
 
 def _document(smoked: Smoke, code: int) -> dict[str, object]:

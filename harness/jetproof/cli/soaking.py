@@ -5,18 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from jetproof.campaigns.interrupts import Interrupts, attended
 from jetproof.campaigns.load import check_cores
 from jetproof.campaigns.soak import Soak, SoakOptions, check_rounds, details
+from jetproof.campaigns.writing import Writer
 from jetproof.cli.campaigning import DEFAULT_TARGETS, options_of, selection_of
 from jetproof.cli.common import say, write_json
-from jetproof.cli.playing import Interrupts, attended
-from jetproof.cli.running import with_replay
 from jetproof.engine.run import Stop
 from jetproof.errors import JetproofError
-from jetproof.events import Emit, Event
 from jetproof.load.library import load_library
 from jetproof.plan import make_plan
 from jetproof.sinks import FanOut
@@ -26,24 +25,6 @@ from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
 
 RESULT_FILE = "soak.json"
-
-
-@dataclass(frozen=True, slots=True)
-class RoundWriter:
-    """The folder of one round; `emit` also knows how cases of other files are replayed."""
-
-    fan: FanOut
-    emit: Emit
-
-    @property
-    def failures(self) -> Sequence[JetproofError]:
-        return self.fan.failures
-
-    def __call__(self, event: Event) -> None:
-        self.emit(event)
-
-    def close(self) -> None:
-        self.fan.close()
 
 
 async def execute(args: argparse.Namespace) -> int:
@@ -75,10 +56,9 @@ async def execute(args: argparse.Namespace) -> int:
     def folder_of(number: int) -> Path:
         return place / f"round-{number}"
 
-    def open_round(number: int) -> RoundWriter:
+    def open_round(number: int) -> Writer:
         folder = RunFolder.create(folder_of(number), request.document())
-        fan = FanOut([folder])
-        return RoundWriter(fan, with_replay(library, selected, fan))
+        return FanOut([folder])
 
     stream = sys.stderr if args.json else sys.stdout
     console = SoakConsole(stream, about, verbose=args.verbose)

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from jetproof.cli.common import Commands
-    from jetproof.load.library import Library
-    from jetproof.load.standing import TextCheck
+    from jetproof.load.spec_text_check import TextCheck
     from jetproof.model.clause import Clause, Spec
     from jetproof.sinks.paint import Paint
 
@@ -44,10 +43,11 @@ def add_parser(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     """1 if the sentence of a clause is gone."""
     from jetproof.load.library import load_library
-    from jetproof.load.standing import check_text
+    from jetproof.load.lookup import find_revision
+    from jetproof.load.spec_text_check import check_text
     from jetproof.sinks.paint import paint_for
 
-    spec, revision = chosen(load_library(), args.spec)
+    spec, revision = find_revision(load_library(), *args.spec)
     found = check_text(spec, revision, _text(args.file))
     code = 1 if found.gone or (args.strict and found.bare) else 0
     if args.json:
@@ -56,25 +56,6 @@ def run(args: argparse.Namespace) -> int:
         lines = _lines(found, spec, args.file, paint_for(sys.stdout), verbose=args.verbose)
         sys.stdout.writelines(f"{line}\n" for line in lines)
     return code
-
-
-def chosen(library: Library, asked: tuple[str, int | None]) -> tuple[Spec, int]:
-    """The specification and the revision that somebody named."""
-    name, revision = asked
-    spec = library.specs.get(name)
-    if spec is None:
-        raise JetproofError(
-            f"no specification {name}", phase="load", hint=f"there are: {', '.join(library.specs)}"
-        )
-    if revision is None:
-        return spec, spec.revision
-    if revision not in spec.revisions:
-        raise JetproofError(
-            f"{name} has no revision {revision}",
-            phase="load",
-            hint=f"it has: {', '.join(map(str, spec.revisions))}",
-        )
-    return spec, revision
 
 
 def _text(path: Path) -> str:

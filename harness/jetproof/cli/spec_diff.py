@@ -7,15 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.cli.clauses import cases_by_clause
 from jetproof.cli.common import add_command, spec_revision, write_json
-from jetproof.errors import JetproofError
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
-    from jetproof.cli.spec_diff_text import Shown
     from jetproof.model.clause import Clause, Revision
     from jetproof.results.revisions import Positions
+    from jetproof.results.spec_comparison import SpecComparison
 
 SIDE = "a revision of a specification, such as adr-50@7; without a number its default revision"
 
@@ -39,35 +37,14 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from jetproof.cli.spec_check import chosen
-    from jetproof.cli.spec_diff_text import Shown, markdown, terminal
+    from jetproof.cli.spec_diff_text import markdown, terminal
     from jetproof.load.library import load_library
-    from jetproof.results import latest_cells, read_run
-    from jetproof.results.revisions import (
-        compare_revisions,
-        positions_of,
-        releases_of,
-        verdicts_of,
-    )
+    from jetproof.results import read_run
+    from jetproof.results.spec_comparison import compare_spec
     from jetproof.sinks.paint import paint_for
 
-    library = load_library()
-    (spec, a), (other, b) = chosen(library, args.a), chosen(library, args.b)
-    if spec is not other:
-        raise JetproofError(
-            f"{spec.id} and {other.id} are two specifications",
-            phase="plan",
-            hint=f"name two revisions of one: {spec.id}@{a} {spec.id}@{spec.revisions[-1]}",
-        )
-    cells = latest_cells([read_run(folder) for folder in args.runs])
-    revised = compare_revisions(spec, a, b)
-    shown = Shown(
-        revised=revised,
-        cases=cases_by_clause(library),
-        releases=releases_of(cells, spec),
-        verdicts=verdicts_of(spec, cells),
-        positions=positions_of(spec, revised.open, cells),
-    )
+    runs = [read_run(folder) for folder in args.runs]
+    shown = compare_spec(load_library(), args.a, args.b, runs)
     if args.json:
         write_json(_document(shown, args.runs))
     elif args.markdown:
@@ -77,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _document(shown: Shown, folders: list[Path]) -> dict[str, object]:
+def _document(shown: SpecComparison, folders: list[Path]) -> dict[str, object]:
     revised = shown.revised
     return {
         "schema": 1,
@@ -115,7 +92,7 @@ def _revision(one: Revision) -> dict[str, object]:
     }
 
 
-def _clause(clause: Clause, shown: Shown) -> dict[str, object]:
+def _clause(clause: Clause, shown: SpecComparison) -> dict[str, object]:
     by_release = shown.verdicts.get(clause.id, {})
     return {
         "clause": clause.id,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from jetproof.cli.common import plural
 from jetproof.model.clause import Actor, Clause, Revision, Status
 from jetproof.model.verdict import Verdict
-from jetproof.results.revisions import Positions, Release, Revised, Stance, Verdicts, grouped
+from jetproof.results.revisions import Positions, Release, Stance, grouped
+from jetproof.results.spec_comparison import SpecComparison
 from jetproof.sinks.paint import Paint
 from jetproof.sinks.text import visible
 
@@ -18,26 +18,15 @@ _SHOWN = 200
 _NO_RUN = "No run was given: --run DIR tells what releases do of each clause."
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What is told: the comparison, and what cases and runs say of its clauses."""
-
-    revised: Revised
-    cases: Mapping[str, Sequence[str]]
-    releases: Sequence[Release]
-    verdicts: Verdicts
-    positions: Sequence[Positions]
-
-
-def terminal(shown: Shown, paint: Paint, *, verbose: bool) -> str:
+def terminal(shown: SpecComparison, paint: Paint, *, verbose: bool) -> str:
     return "".join(f"{line}\n" for line in _terminal(shown, paint, verbose))
 
 
-def markdown(shown: Shown) -> str:
+def markdown(shown: SpecComparison) -> str:
     return "".join(f"{line}\n" for line in _markdown(shown))
 
 
-def _terminal(shown: Shown, paint: Paint, verbose: bool) -> Iterator[str]:
+def _terminal(shown: SpecComparison, paint: Paint, verbose: bool) -> Iterator[str]:
     revised = shown.revised
     title = f"{revised.spec.id}, {revised.spec.title}: revision {revised.a} to {revised.b}"
     yield paint.bold(visible(title))
@@ -70,7 +59,9 @@ def _terminal(shown: Shown, paint: Paint, verbose: bool) -> Iterator[str]:
         yield _NO_RUN
 
 
-def _clause_lines(clause: Clause, shown: Shown, paint: Paint, margin: str) -> Iterator[str]:
+def _clause_lines(
+    clause: Clause, shown: SpecComparison, paint: Paint, margin: str
+) -> Iterator[str]:
     for line in textwrap.wrap(visible(clause.text), paint.width - 4 - len(margin)):
         yield f"{margin}  {line}"
     told = _verdict_groups(clause, shown)
@@ -83,7 +74,7 @@ def _clause_lines(clause: Clause, shown: Shown, paint: Paint, margin: str) -> It
         yield f"{margin}  {paint.dim(_untold(clause, shown))}"
 
 
-def _position_lines(shown: Shown, paint: Paint, verbose: bool) -> Iterator[str]:
+def _position_lines(shown: SpecComparison, paint: Paint, verbose: bool) -> Iterator[str]:
     """What changed between releases in full; what did not only on request, else it is counted."""
     told = [one for one in shown.positions if verbose or one.changed]
     if told:
@@ -110,7 +101,7 @@ def _position_lines(shown: Shown, paint: Paint, verbose: bool) -> Iterator[str]:
             yield paint.dim(f"      {same} more alike on all of them")
 
 
-def _markdown(shown: Shown) -> Iterator[str]:
+def _markdown(shown: SpecComparison) -> Iterator[str]:
     revised = shown.revised
     yield f"# {_cell(revised.spec.title)}: revision {revised.a} to {revised.b}"
     yield ""
@@ -185,7 +176,7 @@ def _kind(clause: Clause) -> str:
 
 
 def _verdict_groups(
-    clause: Clause, shown: Shown
+    clause: Clause, shown: SpecComparison
 ) -> list[tuple[list[Release], Mapping[str, Counter[str]]]]:
     """Neighbouring releases with the same verdicts, whatever the number of cases."""
     by_release = shown.verdicts.get(clause.id, {})
@@ -207,7 +198,7 @@ def _verdict_words(verdicts: Mapping[str, Counter[str]]) -> list[tuple[str, str]
     return words
 
 
-def _flat(clause: Clause, shown: Shown) -> str:
+def _flat(clause: Clause, shown: SpecComparison) -> str:
     told = [
         f"{_span(releases)}: {', '.join(text for _, text in _verdict_words(verdicts))}"
         for releases, verdicts in _verdict_groups(clause, shown)
@@ -215,7 +206,7 @@ def _flat(clause: Clause, shown: Shown) -> str:
     return "; ".join(told) or _untold(clause, shown)
 
 
-def _untold(clause: Clause, shown: Shown) -> str:
+def _untold(clause: Clause, shown: SpecComparison) -> str:
     cases = len(shown.cases.get(clause.id, ()))
     if not cases:
         return "for clients" if clause.actor is Actor.CLIENT else "no case"
@@ -239,7 +230,7 @@ def _values(stance: Stance, names: Collection[str] | None = None) -> str:
     )
 
 
-def _summary(shown: Shown) -> str:
+def _summary(shown: SpecComparison) -> str:
     revised = shown.revised
     told = [
         f"{len(revised.added)} added",

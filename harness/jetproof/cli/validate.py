@@ -27,7 +27,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from jetproof.cli.patterns import split_patterns
+    from jetproof.campaigns.selecting import split_patterns
     from jetproof.data import suites_dir
     from jetproof.load.library import Library, load_cases, load_library
     from jetproof.load.mistakes import LoadError

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jetproof.engine.verdicts import Ruling
+from jetproof.load.library import Library
 from jetproof.model.verdict import Cell
-from jetproof.plan import Item, PlanTarget, name_of
+from jetproof.plan import Item, PlanTarget, name_of, replay_command
 
 
 def cell_of(
-    item: Item, target: PlanTarget, ruling: Ruling, attempts: Mapping[str, int], **more: object
+    library: Library,
+    item: Item,
+    target: PlanTarget,
+    ruling: Ruling,
+    attempts: Mapping[str, int],
+    **more: object,
 ) -> Cell:
     """The cell of an item on a target. `attempts` counts earlier plays in a resumed run."""
     case = item.case
@@ -34,7 +40,7 @@ def cell_of(
         "upstream": entry.upstream if entry else None,
         "case_hash": case.hash,
         "target": target.name,
-        "replay": item.replay(target),
+        "replay": replay_command(library, item, target),
         "law": item.law,
         "client": item.client.name if item.client else None,
         "edition": item.edition,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from jetproof.engine.places import Turns
+from jetproof.engine.limiter import Turns
 from jetproof.errors import JetproofError
 from jetproof.targets.clients.process import Adapter
 

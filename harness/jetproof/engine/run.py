@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from jetproof import clock
-from jetproof.engine import again, crashes
+from jetproof.engine import crashes, retries
 from jetproof.engine.cells import cell_of
 from jetproof.engine.client_steps import behind_a_tap
 from jetproof.engine.confirm import Played, is_settled, settle
 from jetproof.engine.identity import fresh_run_id, fresh_token, now, run_prefix
 from jetproof.engine.judge import Rules
+from jetproof.engine.limiter import Places
 from jetproof.engine.options import (
     CASES_AT_ONCE,
     Front,
@@ -23,7 +24,6 @@ from jetproof.engine.options import (
     Stop,
     no_front,
 )
-from jetproof.engine.places import Places
 from jetproof.engine.play import Play
 from jetproof.engine.player import Outcome, play_case
 from jetproof.engine.schema_watch import SUITE, SchemaRecord, SchemaWatch
@@ -136,8 +136,8 @@ class _Run:
         await self._groups(self.plan.groups, first)
         await self._after_crashes(first)
         # A machine too slow or too busy for a case among hundreds may do for it alone.
-        for group in again.together(self.again):
-            await self._groups([group], _Pass(again.AT_ONCE, self._judged, how="with less to do"))
+        for group in retries.together(self.again):
+            await self._groups([group], _Pass(retries.AT_ONCE, self._judged, how="with less to do"))
         await self._confirm()
         self._judge_schemas()
         ended = RunFinished(
@@ -499,7 +499,7 @@ class _Run:
     # -- cells ----------------------------------------------------------------------------------
 
     def _cell(self, item: Item, target: PlanTarget, ruling: Ruling, **more: object) -> Cell:
-        return cell_of(item, target, ruling, self.options.attempts, **more)
+        return cell_of(self.library, item, target, ruling, self.options.attempts, **more)
 
     def _judge_schemas(self) -> None:
         for target in self.plan.targets:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from jetproof.load.mistakes import Mistake
-from jetproof.load.nodes import Document, Keys
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import Document, Keys
 from jetproof.model.clause import Actor, Clause, Level, NoClause, Revision, Reworded, Spec, Status
 from jetproof.model.versions import Version
 

@@ -12,14 +12,16 @@ from jetproof.load.deviations import EntryReader
 from jetproof.load.editions import find_edition
 from jetproof.load.library import Library
 from jetproof.load.mistakes import LoadError, Mistake
-from jetproof.load.nodes import Document, Keys, read_yaml
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import Document, Keys, read_yaml
 from jetproof.model.client_ledger import ClientDeviation, ClientLedger
 from jetproof.model.edition import Edition
 from jetproof.model.template import text_of
 from jetproof.model.versions import VersionError, VersionRange
 
 SCHEMA = "client-ledger-file"
+LEDGER = "ledger.yaml"
+"""The ledger of a library, in the folder of its adapter."""
 
 
 def read_ledger(path: Path, library: Library) -> ClientLedger:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from jetproof.load.mistakes import choices
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import Raw, Reader, seconds
 from jetproof.load.server_steps import ServerStepReader, as_map, as_text
+from jetproof.load.yaml_source import Keys
 from jetproof.model import client as model
 from jetproof.model import template
 from jetproof.model.case import ClientGiven, Expectation, Given, Step

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from jetproof.load.mistakes import Mistake, choices, nearest
-from jetproof.load.nodes import Document, Keys
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import Document, Keys
 from jetproof.model.case import Case
 from jetproof.model.edition import Edition
 from jetproof.model.ledger import Deviation, Kind, KnownMismatch, Severity

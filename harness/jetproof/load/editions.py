@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from jetproof.errors import JetproofError
 from jetproof.load.mistakes import Mistake, choices, nearest
-from jetproof.load.nodes import Document
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import Document
 from jetproof.model.case import is_client_suite
 from jetproof.model.edition import (
     EVERYTHING,
@@ -205,6 +205,24 @@ def difference(standing: Standing) -> str:
         verb = "was" if gone == 1 else "were"
         parts.append(f"{gone} of its cases {verb} removed from the suites")
     return f"edition {standing.edition}: {', '.join(parts)}" if parts else ""
+
+
+def new_edition_file(library: Library, name: str, *, replace: bool) -> Path:
+    """Where a new edition is written; with `replace` it may be there already."""
+    if not NAME.fullmatch(name):
+        raise JetproofError(
+            f"{name!r} is no name of an edition",
+            phase="plan",
+            hint="call it by year and month, such as 2026.11, and 2026.11.1 if a month has two",
+        )
+    path = library.root / "suites" / FOLDER / f"{name}{SUFFIX}"
+    if path.exists() and not replace:
+        raise JetproofError(
+            f"the edition {name} is there already: gates rely on it",
+            phase="write",
+            hint="choose another name; --replace writes it anew, before it is released",
+        )
+    return path
 
 
 def edition_text(library: Library, name: str) -> str:

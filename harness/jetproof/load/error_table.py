@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jetproof.data import fixtures_dir
 from jetproof.load.mistakes import LoadError, Mistake, choices
-from jetproof.load.nodes import Keys, read_yaml
+from jetproof.load.yaml_source import Keys, read_yaml
 from jetproof.model.error_table import ErrorEntry, ErrorRow, ErrorTable, Specified
 from jetproof.model.versions import Version, VersionError
 

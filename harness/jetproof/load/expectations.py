@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import Raw, Reader, seconds
+from jetproof.load.yaml_source import Keys
 from jetproof.model.case import After, ErrorCode, Expectation, Replies, Silence
 
 _WITH_A_PAYLOAD = ("error", "schema", "json", "payload")

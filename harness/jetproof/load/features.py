@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jetproof.load.mistakes import Mistake, choices
-from jetproof.load.nodes import Document, Keys
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import Document, Keys
 from jetproof.model.case import Case, FeatureUse
 from jetproof.model.client import OPERATIONS
 from jetproof.model.feature import Asking, Feature, Fieldset, sends

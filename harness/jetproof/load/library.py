@@ -14,16 +14,15 @@ from typing import Any
 
 from jetproof.data import data_root
 from jetproof.errors import JetproofError
+from jetproof.load.cache import remembered
 from jetproof.load.catalogue import check_catalogues, read_catalogue
 from jetproof.load.deviations import read_deviations
 from jetproof.load.editions import FOLDER, RENAMED, SUFFIX, read_edition, read_renamed
 from jetproof.load.error_cases import check_error_cases
 from jetproof.load.error_table import read_error_table
 from jetproof.load.features import read_features
-from jetproof.load.kept import remembered
 from jetproof.load.mistakes import LoadError, Mistake, choices
 from jetproof.load.mutants import read_mutants
-from jetproof.load.nodes import Document, read_yaml
 from jetproof.load.scope import Known
 from jetproof.load.servers import ServerHead, read_heads
 from jetproof.load.structure import FileSchema
@@ -31,6 +30,7 @@ from jetproof.load.suite_file import SuiteFile
 from jetproof.load.tables import expand_tables
 from jetproof.load.wire_forms import read_forms
 from jetproof.load.wire_schemas import read_schema_set
+from jetproof.load.yaml_source import Document, read_yaml
 from jetproof.model.case import Case
 from jetproof.model.clause import Clause, Spec
 from jetproof.model.edition import Edition, in_order
@@ -71,6 +71,12 @@ class Library:
     """By name, the oldest first."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Today's name of a case by each that it had."""
+    ids: frozenset[str] = field(init=False, repr=False, compare=False)
+    """Of every case that it has, of both kinds."""
+
+    def __post_init__(self) -> None:
+        ids = frozenset(case.id for case in (*self.cases, *self.client_cases))
+        object.__setattr__(self, "ids", ids)
 
     def clause(self, name: str) -> Clause:
         """A clause by its id; the error says that there is none."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from jetproof.load.mistakes import Mistake
-from jetproof.load.nodes import Document
 from jetproof.load.scope import like_clause
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import Document
 from jetproof.model.clause import Clause
 from jetproof.model.mutant import Mutant
 from jetproof.wire.rules import RuleError, parse_rules

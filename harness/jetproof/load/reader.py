@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from jetproof.load.nodes import Document, Keys
 from jetproof.load.scope import Scope
+from jetproof.load.yaml_source import Document, Keys
 from jetproof.model import template
 from jetproof.model.matcher import WITH_A_MATCHER, Matcher, MatcherError, parse_matcher
 from jetproof.model.matching import PathError, parse_path

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 from jetproof.load.expectations import ExpectationReader
 from jetproof.load.mistakes import choices
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import Raw, Reader, seconds
 from jetproof.load.scope import STREAM
+from jetproof.load.yaml_source import Keys
 from jetproof.model import case as model
 from jetproof.model.case import Given, Step
 from jetproof.model.laws import LAWS

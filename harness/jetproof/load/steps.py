@@ -8,10 +8,10 @@ from typing import Any
 
 from jetproof.load.client_steps import KINDS as CLIENT_KINDS
 from jetproof.load.client_steps import ClientStepReader
-from jetproof.load.nodes import Keys
 from jetproof.load.reader import Raw, Reader, seconds
 from jetproof.load.scope import ERRORS, STREAM
 from jetproof.load.server_steps import as_map, as_text
+from jetproof.load.yaml_source import Keys
 from jetproof.model import case as model
 from jetproof.model.case import Expectation, Given, Outgoing, Step
 from jetproof.model.matcher import Matcher

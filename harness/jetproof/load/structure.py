@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from jetproof.load.mistakes import Mistake, choices, closest
-from jetproof.load.nodes import Document, Keys
+from jetproof.load.yaml_source import Document, Keys
 
 Schema = dict[str, Any]
 

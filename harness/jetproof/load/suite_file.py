@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from jetproof.load.features import FeatureUses
 from jetproof.load.mistakes import Mistake, choices
-from jetproof.load.nodes import Document, Keys
 from jetproof.load.reader import Raw, Reader, seconds
 from jetproof.load.scope import Known, Scope
 from jetproof.load.servers import ServerHead
 from jetproof.load.steps import StepReader
 from jetproof.load.structure import Flaw
+from jetproof.load.yaml_source import Document, Keys
 from jetproof.model import case as model
 from jetproof.model.case import Case, ConnectionGiven, Given, is_client_suite
 from jetproof.model.clause import Actor, Clause

@@ -15,8 +15,8 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from jetproof.load.mistakes import Mistake
-from jetproof.load.nodes import Document, Keys, Place
 from jetproof.load.scope import VARIABLES
+from jetproof.load.yaml_source import Document, Keys, Place
 from jetproof.model.template import text_of
 
 _COLUMN = re.compile(r"\$\$|\$(?P<plain>[a-z][a-z0-9_]*)|\$\{(?P<braced>[a-z][a-z0-9_]*)\}")

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from jetproof.load.mistakes import Mistake, choices
-from jetproof.load.nodes import Document, Keys
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import Document, Keys
 from jetproof.model.clause import Spec
 from jetproof.model.versions import Version
 from jetproof.model.wire_form import WireForm

@@ -15,7 +15,7 @@ from typing import Any
 
 from jetproof.data import fixtures_dir
 from jetproof.load.mistakes import LoadError, Mistake
-from jetproof.load.nodes import read_yaml
+from jetproof.load.yaml_source import read_yaml
 from jetproof.model.versions import Version
 from jetproof.model.wire_schema import SchemaForm, SchemaSet, Speaks
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.text import Text
 
 from jetproof.engine.calibrate import time_factor
 from jetproof.engine.confirm import SUSPECTS_MOST
@@ -36,18 +37,19 @@ from jetproof.pytest_plugin.items import (
     CaseItem,
     Column,
     Evidence,
-    paint_on,
+    layout_on,
     reason_of,
+    written_by,
 )
 from jetproof.pytest_plugin.player import Player
 from jetproof.pytest_plugin.shelf import Shelf
 from jetproof.results.digest import digest, digests
-from jetproof.sinks.evidence import explain
+from jetproof.sinks.console.evidence import explain
+from jetproof.sinks.console.first_screen import first_screen
+from jetproof.sinks.console.lines import bold, line
+from jetproof.sinks.console.summary import NAMED_MOST, not_scored_lines, verdict_table
 from jetproof.sinks.files import RunFolder
-from jetproof.sinks.first_screen import first_screen
-from jetproof.sinks.paint import Paint
 from jetproof.sinks.record import LAST_FRAMES, Outcome
-from jetproof.sinks.summary import NAMED_MOST, not_scored_lines, verdict_table
 from jetproof.sinks.text import visible, visible_lines
 from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
@@ -186,11 +188,6 @@ class Front:
             self._library,
             options,
             sinks=sinks,
-            replays={
-                item.case.id: shlex.quote(f"{item.case.file}::{item.case.name}")
-                for item in cases
-                if self._shelf.elsewhere(item.case)
-            },
             frames=None if config.get_verbosity() > 1 else LAST_FRAMES,
         )
 
@@ -321,37 +318,39 @@ class Front:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        paint = paint_on(self._config.get_terminal_writer())
-        lines: list[str] = []
+        writer = self._config.get_terminal_writer()
+        layout = layout_on(writer)
+        lines: list[Text] = []
         if broken := self._broken_schemas:
             for outcome in broken:
-                lines += [*explain(outcome, {}, paint), ""]
-            lines += ["the session fails: what a server sends does not fit a schema", ""]
+                lines += [*explain(outcome, {}, layout), line()]
+            lines += [line("the session fails: what a server sends does not fit a schema"), line()]
         verbosity = self._config.get_verbosity()
         if self._outcomes and verbosity > 0:
-            lines += [*verdict_table(self._outcomes, paint), ""]
+            lines += [*verdict_table(self._outcomes, layout), line()]
         if self._outcomes and verbosity >= 0:
             cells = [outcome.cell for outcome in self._outcomes]
-            lines += first_screen(digest(cells), digests(cells), paint, verbose=verbosity > 0)
-            lines += not_scored_lines(cells, paint, None if verbosity > 0 else NAMED_MOST)
+            lines += first_screen(digest(cells), digests(cells), layout, verbose=verbosity > 0)
+            lines += not_scored_lines(cells, layout, None if verbosity > 0 else NAMED_MOST)
             if self._edition:
                 there = standing_of(self._library, self._edition, for_clients=False)
-                lines += filter(None, [difference(there)])
+                lines += map(line, filter(None, [difference(there)]))
         if self._player is not None:
-            lines += [visible(text) for text in self._player.notices]
-            lines += [visible_lines(str(error)) for error in self._player.failures]
-            lines += self._results(self._player, paint)
+            lines += map(line, self._player.notices)
+            for error in self._player.failures:
+                lines += map(line, str(error).split("\n"))
+            lines += self._results(self._player)
         if lines:
             terminalreporter.write_sep("=", "jetproof")
-            for line in lines:
-                terminalreporter.write_line(line)
+            for text in written_by(writer, lines):
+                terminalreporter.write_line(text)
 
-    def _results(self, player: Player, paint: Paint) -> Iterable[str]:
+    def _results(self, player: Player) -> Iterable[Text]:
         if self._folder is not None:
-            folder = visible(shlex.quote(str(self._folder)))
-            yield f"results: {folder}"
+            folder = shlex.quote(str(self._folder))
+            yield line(f"results: {folder}")
             if player.cut_short:
-                yield f"finish it: {paint.bold(f'jetproof run --resume {folder}')}"
+                yield line("finish it: ", bold(f"jetproof run --resume {folder}"))
 
     def _on_all_targets(self, arg: str) -> list[str]:
         """`file.yaml::case` names the case on every target."""

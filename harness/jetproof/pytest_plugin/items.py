@@ -6,20 +6,22 @@ went, in pytest's terms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.text import Text
 
 from jetproof.model.case import Case
 from jetproof.model.clause import Clause
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Item, PlanTarget, name_of
 from jetproof.pytest_plugin import JetproofWarning
-from jetproof.sinks.evidence import explain
-from jetproof.sinks.paint import Paint
+from jetproof.sinks.console.evidence import explain
+from jetproof.sinks.console.lines import Layout, plain
+from jetproof.sinks.console.screen import painted
 from jetproof.sinks.record import Outcome
 from jetproof.sinks.report_file import short_reason
 from jetproof.sinks.text import visible
@@ -27,7 +29,6 @@ from jetproof.targets.spec import redacted
 
 _REASON_CHARACTERS = 400
 _WIDTH = 110
-_LEAST_WIDTH, _MOST_WIDTH = 60, 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,17 +206,21 @@ class Evidence:
         self._whole = whole
 
     def toterminal(self, tw: Any) -> None:
-        for line in self._lines(paint_on(tw)):
-            tw.line(line)
+        for text in written_by(tw, self._lines(layout_on(tw))):
+            tw.line(text)
 
     def __str__(self) -> str:
-        return "\n".join(self._lines(Paint(width=_WIDTH)))
+        return "\n".join(plain(self._lines(Layout(width=_WIDTH))))
 
-    def _lines(self, paint: Paint) -> Iterator[str]:
-        return explain(self._outcome, self._clauses, paint, whole=self._whole, log=self._whole)
+    def _lines(self, layout: Layout) -> Iterator[Text]:
+        return explain(self._outcome, self._clauses, layout, whole=self._whole, log=self._whole)
 
 
-def paint_on(writer: Any) -> Paint:
+def layout_on(writer: Any) -> Layout:
     """How to print with pytest's terminal writer; it escapes what the terminal cannot encode."""
-    width = max(_LEAST_WIDTH, min(_MOST_WIDTH, writer.fullwidth))
-    return Paint(colour=writer.hasmarkup, width=width, columns=writer.fullwidth)
+    return Layout.of(writer.fullwidth, unicode=True, terminal=writer.hasmarkup)
+
+
+def written_by(writer: Any, lines: Iterable[Text]) -> list[str]:
+    """Lines as pytest's terminal writer takes them."""
+    return [painted(one) if writer.hasmarkup else one.plain for one in lines]

@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import queue
-import shlex
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
 
@@ -22,8 +21,9 @@ from jetproof.events import CaseFinished, Event, Notice
 from jetproof.load.library import Library
 from jetproof.model.verdict import Verdict
 from jetproof.plan import Plan
-from jetproof.sinks import FanOut, Sink, without_passwords
+from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.record import LAST_FRAMES, Outcome
+from jetproof.targets.redaction import without_passwords
 from jetproof.targets.sweep import own_run
 
 Key = tuple[str, str]
@@ -42,7 +42,6 @@ class Player:
         options: RunOptions,
         *,
         sinks: Sequence[Sink] = (),
-        replays: Mapping[str, str] | None = None,
         frames: int | None = LAST_FRAMES,
     ) -> None:
         self.error: Exception | None = None
@@ -54,7 +53,6 @@ class Player:
         self._library = library
         self._options = options
         self._fan = FanOut(sinks)
-        self._replays = replays or {}
         self._frames = frames
         self._cells: queue.SimpleQueue[tuple[Key, Outcome] | None] = queue.SimpleQueue()
         self._stop = Stop()
@@ -122,10 +120,6 @@ class Player:
     def _handle(self, event: Event) -> None:
         if isinstance(event, CaseFinished):
             key = (event.cell.case, event.cell.target)
-            if name := self._replays.get(event.cell.case):
-                target = shlex.quote(event.cell.target)
-                command = f"jetproof replay {name} --server {target}"
-                event = replace(event, cell=replace(event.cell, replay=command))
             self._fan(event)
             shown = without_passwords(event)
             assert isinstance(shown, CaseFinished)

@@ -29,7 +29,6 @@ class Shelf:
         for case in library.cases:
             own[(library.root / case.file).resolve()].append(case)
         self._own = dict(own)
-        self._ids = frozenset(case.id for case in library.cases)
         self._read: dict[Path, tuple[Case, ...] | None] = {}
         self._places: dict[str, str] = {}
 
@@ -47,7 +46,7 @@ class Shelf:
 
     def elsewhere(self, case: Case) -> bool:
         """Whether the library does not have this case: it is found by its file alone."""
-        return case.id not in self._ids
+        return case.id not in self._library.ids
 
     def _find(self, path: Path, real: Path, named: bool) -> tuple[Case, ...] | None:
         name = self._name(path)

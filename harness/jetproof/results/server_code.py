@@ -12,6 +12,7 @@ of its own.
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -140,6 +141,30 @@ class _Gathered:
     folders: list[Path] = field(default_factory=list)
     versions: list[str] = field(default_factory=list)
     interrupted: bool = False
+
+
+def functions_named(one: ServerCode, pattern: str) -> list[FunctionCode]:
+    """The functions that a glob names, by their file, its last part, or their own name."""
+    found = [
+        each
+        for each in one.functions
+        if any(
+            fnmatch.fnmatchcase(text, pattern)
+            for text in (
+                each.function.file,
+                each.function.file.rpartition("/")[2],
+                each.function.name,
+                each.function.name.lstrip("*"),
+            )
+        )
+    ]
+    if not found:
+        raise JetproofError(
+            f"{one.target} has no function and no file {pattern!r}",
+            phase="plan",
+            hint="a glob of a file or a function, such as stream.go or '*stream.process*'",
+        )
+    return found
 
 
 def server_code(runs: Sequence[Run]) -> list[ServerCode]:

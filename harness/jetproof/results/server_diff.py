@@ -56,6 +56,24 @@ class Changes:
         return sum(one.lines for one in self.ranges if not one.reached)
 
 
+def changed_code_of(found: Sequence[ServerCode], folder: Path | None, base: str) -> Changes:
+    """The changed lines of the one checkout among what runs played."""
+    checkouts = [one for one in found if parse(one.target).path is not None]
+    if not checkouts:
+        raise JetproofError(
+            f"--diff is for a checkout, and the runs played {_targets(found)}",
+            phase="plan",
+            hint="play one: `jetproof run --server cover:../nats-server`",
+        )
+    if len(checkouts) > 1:
+        raise JetproofError(
+            f"--diff is for one build, and the runs played {_targets(checkouts)}",
+            phase="plan",
+            hint="name the runs of one of them",
+        )
+    return changed_code(checkouts[0], folder, base)
+
+
 def changed_code(code: ServerCode, folder: Path | None, base: str) -> Changes:
     """The changed lines of the checkout that was played, which must not have changed since."""
     named = parse(code.target).path
@@ -88,6 +106,10 @@ def changed_code(code: ServerCode, folder: Path | None, base: str) -> Changes:
         code_lines = [line for line in lines if line <= len(text) and _is_code(text[line - 1])]
         found.extend(_ranges(file, code_lines, by_file[file]))
     return Changes(code, name, commit, tuple(found), tuple(outside))
+
+
+def _targets(found: Sequence[ServerCode]) -> str:
+    return ", ".join(f"{one.target} ({one.build})" for one in found)
 
 
 def _base(place: Path, asked: str) -> tuple[str, str]:

@@ -9,21 +9,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from jetproof.errors import JetproofError
-from jetproof.events import (
-    CaseFinished,
-    CaseHeld,
-    CaseStarted,
-    Event,
-    RunStarted,
-    TargetFailed,
-    TargetStarted,
-    TargetStopped,
-)
-from jetproof.targets.spec import redacted
+from jetproof.events import Event, RunStarted
+from jetproof.targets.redaction import without_passwords
 
 
 class Sink(Protocol):
@@ -69,22 +59,4 @@ class FanOut:
         self._sinks.clear()
 
 
-def without_passwords(event: Event) -> Event:
-    """The event with every URL as it may be shown and written."""
-    match event:
-        case RunStarted():
-            targets = tuple(map(redacted, event.targets))
-            return replace(event, targets=targets, command=tuple(map(redacted, event.command)))
-        case TargetFailed():
-            return replace(event, target=redacted(event.target), reason=redacted(event.reason))
-        case TargetStarted() | TargetStopped() | CaseStarted() | CaseHeld():
-            return replace(event, target=redacted(event.target))
-        case CaseFinished(cell=cell):
-            changes = (redacted(cell.target), redacted(cell.replay), redacted(cell.reason))
-            target, replay, reason = changes
-            return replace(event, cell=replace(cell, target=target, replay=replay, reason=reason))
-        case _:
-            return event
-
-
-__all__ = ["FanOut", "Sink", "without_passwords"]
+__all__ = ["FanOut", "Sink"]

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TextIO
+
+from rich.text import Text
 
 from jetproof.campaigns.agreement import Agreement
 from jetproof.campaigns.compare import ALL, ALONE, APART, NEIGHBOURS, ONCE_MORE, Compare
 from jetproof.campaigns.compare_rulings import Difference, Kind, WireChange
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Event, Notice
+from jetproof.events import Event, Notice
 from jetproof.model.verdict import Check, Verdict
 from jetproof.results.rows import Row, value_text
-from jetproof.sinks.evidence import duration
-from jetproof.sinks.live import Screen
-from jetproof.sinks.paint import Paint
-from jetproof.sinks.text import fit, pad, visible, visible_value
+from jetproof.sinks.console.evidence import duration, log_lines
+from jetproof.sinks.console.lines import (
+    ALARM,
+    Layout,
+    Part,
+    bold,
+    dim,
+    joined,
+    line,
+    note,
+    pad,
+    plural,
+)
+from jetproof.sinks.console.progress import Progress
+from jetproof.sinks.console.screen import Screen
+from jetproof.sinks.console.tables import table_lines
+from jetproof.sinks.text import visible, visible_value
 
 _ROUNDS = {
     ALL: "every case on both sides",
@@ -39,8 +54,8 @@ TITLES = {
     Kind.ONCE: "once",
 }
 _LOOKS = {
-    Kind.WORSE: "alarm",
-    Kind.UNDECIDED: "alarm",
+    Kind.WORSE: ALARM,
+    Kind.UNDECIDED: ALARM,
     Kind.BETTER: "green",
     Kind.CHANGED: "cyan",
     Kind.ONCE: "yellow",
@@ -61,16 +76,8 @@ class About:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Progress:
-    how: str = ""
-    cells: int = 0
-    played: dict[str, int] = field(default_factory=dict)
-    began: float = 0.0
-
-
 class CompareConsole:
-    """Prints a comparison. `tick` draws the live line anew."""
+    """Prints a comparison. `tick` draws the progress again."""
 
     def __init__(
         self,
@@ -78,97 +85,96 @@ class CompareConsole:
         about: About,
         *,
         verbose: bool = False,
-        paint: Paint | None = None,
-        live: bool | None = None,
+        screen: Screen | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.about = about
-        self._screen = Screen(stream, paint=paint, live=live)
-        self._paint = self._screen.paint
+        self._screen = screen or Screen(stream)
         self._verbose = verbose
-        self._progress = _Progress()
+        self._clock = clock
+        self._progress = Progress()
 
     def start(self) -> None:
-        about, paint = self.about, self._paint
-        parts = [paint.bold(f"jetproof compare {about.id}"), _plural(about.cases, "case")]
-        lines = [f" {paint.dot} ".join(parts)]
-        lines += [f"  base  {visible(about.base)}", f"  head  {visible(about.head)}"]
-        lines += [paint.dim(f"  left out: {visible(text)}") for text in about.left_out]
-        lines += [f"{self._note} {visible(text)}" for text in about.notes]
+        about, layout = self.about, self._screen.layout
+        parts: list[Part] = [bold(f"jetproof compare {about.id}"), plural(about.cases, "case")]
+        lines = [joined(layout.separator, parts)]
+        lines += [line(f"  base  {about.base}"), line(f"  head  {about.head}")]
+        lines += [line(dim(f"  left out: {text}")) for text in about.left_out]
+        lines += [note(text) for text in about.notes]
         self._screen.print(lines)
 
     def round(self, how: str, cells: int) -> None:
         self._end_round()
-        self._progress = _Progress(how, cells, {}, time.monotonic())
+        self._progress = Progress()
+        self._progress.begin(cells, self._clock())
+        self._progress.part(how)
 
     def handle(self, side: str, event: Event) -> None:
-        if isinstance(event, CaseFinished):
-            played = self._progress.played
-            played[side] = played.get(side, 0) + 1
-        elif isinstance(event, Notice) and self._verbose:
-            self.say(f"{side}: {event.text}")
+        if isinstance(event, Notice):
+            if self._verbose:
+                self.say(f"{side}: {event.text}")
+            return
+        self._progress.handle(event, self._clock())
 
     def tick(self) -> None:
-        now = self._progress
-        if now.how and self._screen.due:
-            counts = ", ".join(f"{side} {count}" for side, count in sorted(now.played.items()))
-            took = duration((time.monotonic() - now.began) * 1000)
-            self._screen.draw(f"{now.how}: {counts or 'starting'} of {now.cells} cells, {took}")
+        if self._progress.label:
+            self._progress.draw(self._screen, self._clock())
 
     def say(self, text: str) -> None:
-        self._screen.print([f"{self._note} {visible(text, 2000)}"])
+        self._screen.print([note(text)])
 
     def end(self, compare: Compare, failures: Sequence[JetproofError], *, stopped: str) -> None:
         self.close()
-        lines = ["", *end_lines(compare, self.about, self._paint, verbose=self._verbose)]
+        lines = [
+            line(),
+            *end_lines(compare, self.about, self._screen.layout, verbose=self._verbose),
+        ]
         if stopped:
-            lines.append(f"{self._note} not complete: {visible(stopped)}")
-        lines += [f"{self._note} {visible(str(failure), 2000)}" for failure in failures]
+            lines.append(note(f"not complete: {stopped}"))
+        lines += [note(str(failure)) for failure in failures]
         self._screen.print(lines)
 
     def close(self) -> None:
-        """End the live line."""
+        """Erase the progress."""
         self._end_round()
-        self._progress = _Progress()
-        self._screen.print([])
+        self._progress = Progress()
+        self._screen.hide()
 
     def _end_round(self) -> None:
-        done, paint = self._progress, self._paint
-        if done.how:
-            took = duration((time.monotonic() - done.began) * 1000)
-            count = f"{done.cells} {'cell' if done.cells == 1 else 'cells'}"
-            self._screen.print([paint.dim(f"  {_ROUNDS[done.how]}: {count}, {took}")])
-
-    @property
-    def _note(self) -> str:
-        return self._paint.style("note", "yellow")
+        done = self._progress
+        if done.label:
+            took = duration(done.seconds_gone(self._clock()) * 1000)
+            count = plural(done.planned, "cell")
+            self._screen.print([line(dim(f"  {_ROUNDS[done.label]}: {count}, {took}"))])
 
 
 def end_lines(
-    compare: Compare, about: About, paint: Paint, *, verbose: bool = False
-) -> Iterator[str]:
+    compare: Compare, about: About, layout: Layout, *, verbose: bool = False
+) -> Iterator[Text]:
     """What differs, the worst nearest to the prompt, then the verdict."""
     if not compare.complete:
-        yield paint.dim(f"results: {visible(about.results)}")
+        yield line(dim(f"results: {about.results}"))
         return
     for one in compare.one_sided if verbose else compare.one_sided[:_ONE_SIDED_SHOWN]:
-        text = f"{_plural(len(one.keys), 'case')} apply to {one.side} only: {one.reason}"
-        yield paint.dim(f"  {fit(visible(text, 400), paint.width - 2)}")
+        text = f"{plural(len(one.keys), 'case')} apply to {one.side} only: {one.reason}"
+        yield line(dim(f"  {layout.fit(visible(text, 400), layout.width - 2)}"))
     if len(compare.one_sided) > _ONE_SIDED_SHOWN and not verbose:
         more = compare.one_sided[_ONE_SIDED_SHOWN:]
         count = sum(len(one.keys) for one in more)
-        yield paint.dim(f"  and {_plural(count, 'case')} more that apply to one side (-v)")
-    if verbose:
-        yield from _agreement(compare.agreement, paint)
-    yield from _wire(compare.wire, paint, verbose)
+        yield line(dim(f"  and {plural(count, 'case')} more that apply to one side (-v)"))
+    if verbose and compare.agreement:
+        head = ("suite", "same verdict", "same positions")
+        yield from table_lines(head, agreement_rows(compare.agreement), layout, indent=2)
+    yield from _wire(compare.wire, layout, verbose)
     for kind in reversed(Kind):
-        yield from _kind(compare.of_kind(kind), kind, paint, verbose)
+        yield from _kind(compare.of_kind(kind), kind, layout, verbose)
     for side, name in enumerate(("base", "head")):
         if not compare.started(side):
-            yield f"  {paint.style(f'{name} does not start', 'alarm')}"
-            yield from (f"    {paint.dim(visible(line, 300))}" for line in compare.log(side)[-12:])
-    yield paint.dim(f"results: {visible(about.results)}")
+            yield line("  ", (f"{name} does not start", ALARM))
+            yield from log_lines(compare.log(side))
+    yield line(dim(f"results: {about.results}"))
     symbol, text = conclusion(compare)
-    yield f"{paint.symbol(symbol)} {paint.bold(visible(text))}"
+    yield line(layout.symbol(symbol), " ", bold(text))
 
 
 def conclusion(compare: Compare) -> tuple[Verdict, str]:
@@ -176,8 +182,8 @@ def conclusion(compare: Compare) -> tuple[Verdict, str]:
     counts = [f"{len(found)} {TITLES[kind]}" for kind in Kind if (found := compare.of_kind(kind))]
     fields = sum(one.confirmed for one in compare.wire)
     if fields:
-        counts.append(f"{_plural(fields, 'field')} on the wire")
-    of = f"of {_plural(compare.compared, 'cell')}"
+        counts.append(f"{plural(fields, 'field')} on the wire")
+    of = f"of {plural(compare.compared, 'cell')}"
     if not compare.started(1):
         return Verdict.FAIL, "head is worse: it does not start"
     if not compare.started(0):
@@ -188,7 +194,7 @@ def conclusion(compare: Compare) -> tuple[Verdict, str]:
         return Verdict.ERROR, f"some cells have no verdict: {', '.join(counts)} {of}"
     if counts:
         return Verdict.PASS, f"head is not worse: {', '.join(counts)} {of}"
-    return Verdict.PASS, f"nothing differs in {_plural(compare.compared, 'cell')}"
+    return Verdict.PASS, f"nothing differs in {plural(compare.compared, 'cell')}"
 
 
 def what(one: Difference) -> Iterator[str]:
@@ -203,7 +209,7 @@ def what(one: Difference) -> Iterator[str]:
         for check in checks[:_CHECKS]:
             yield f"{side}: {check_text(check)}"
         if len(checks) > _CHECKS:
-            yield f"{side}: {_plural(len(checks) - _CHECKS, 'more check')}"
+            yield f"{side}: {plural(len(checks) - _CHECKS, 'more check')}"
     for before, after in one.moved[:_CHECKS]:
         yield (
             f"{before.path}: expected {before.expected}; base gives {visible_value(before.actual)}, "
@@ -238,45 +244,36 @@ def agreement_rows(rows: Sequence[Agreement]) -> list[tuple[str, str, str]]:
     return [*(texts(one.suite, [one]) for one in rows), texts("all", rows)]
 
 
-def _agreement(rows: Sequence[Agreement], paint: Paint) -> Iterator[str]:
-    if not rows:
-        return
-    table = agreement_rows(rows)
-    wide = max(len(name) for name, _, _ in table)
-    yield f"  {pad('suite', wide)}  {pad('same verdict', 14)}  same positions"
-    for name, verdicts, positions in table:
-        yield f"  {pad(visible(name), wide)}  {pad(verdicts, 14)}  {positions}".rstrip()
-
-
-def _wire(changes: Sequence[WireChange], paint: Paint, verbose: bool) -> Iterator[str]:
+def _wire(changes: Sequence[WireChange], layout: Layout, verbose: bool) -> Iterator[Text]:
     sure = [one for one in changes if one.confirmed]
     shown = sure if verbose else sure[:_WIRE_SHOWN]
-    room = paint.width - _LABEL - 4
+    room = layout.width - _LABEL - 4
     for one in shown:
         several = " (other values elsewhere)" if one.several else ""
-        yield f"  {paint.style(pad('wire', _LABEL), 'blue')} {fit(visible(wire_text(one), 400), room)}"
-        cases = f"{_plural(len(one.cases), 'case')}{several}, such as {one.example}"
-        yield paint.dim(f"  {' ' * _LABEL} {fit(visible(cases), room)}")
+        change = layout.fit(visible(wire_text(one), 400), room)
+        yield line("  ", (pad("wire", _LABEL), "blue"), " ", change)
+        cases = f"{plural(len(one.cases), 'case')}{several}, such as {one.example}"
+        yield line(dim(f"  {' ' * _LABEL} {layout.fit(cases, room)}"))
     if len(sure) > len(shown):
-        yield paint.dim(f"  and {_plural(len(sure) - len(shown), 'more field')} on the wire (-v)")
+        yield line(dim(f"  and {plural(len(sure) - len(shown), 'more field')} on the wire (-v)"))
     if unsure := len(changes) - len(sure):
-        text = f"  {_plural(unsure, 'field')} differ on the wire and were not played again"
-        yield paint.dim(text)
+        fields = plural(unsure, "field")
+        yield line(dim(f"  {fields} differ on the wire and were not played again"))
 
 
-def _kind(found: Sequence[Difference], kind: Kind, paint: Paint, verbose: bool) -> Iterator[str]:
+def _kind(found: Sequence[Difference], kind: Kind, layout: Layout, verbose: bool) -> Iterator[Text]:
     shown = found if verbose else found[: _SHOWN[kind]]
     if len(found) > len(shown):
-        yield paint.dim(f"  and {len(found) - len(shown)} more {TITLES[kind]} (-v)")
-    room = paint.width - _LABEL - 4
+        yield line(dim(f"  and {len(found) - len(shown)} more {TITLES[kind]} (-v)"))
+    room = layout.width - _LABEL - 4
     for one in shown:
-        label = paint.style(pad(TITLES[kind], _LABEL), _LOOKS[kind])
+        label = pad(TITLES[kind], _LABEL), _LOOKS[kind]
         unsure = "" if one.confirmed else " (not played again)"
-        yield f"  {label} {fit(visible(one.key + unsure), room)}"
-        for line in what(one):
-            yield f"  {' ' * _LABEL} {fit(visible(line, 600), room)}"
+        yield line("  ", label, " ", layout.fit(one.key + unsure, room))
+        for text in what(one):
+            yield line(f"  {' ' * _LABEL} ", layout.fit(visible(text, 600), room))
         if kind is Kind.WORSE and one.head.replay:
-            yield paint.dim(f"  {' ' * _LABEL} {visible(one.head.replay)}")
+            yield line(dim(f"  {' ' * _LABEL} {one.head.replay}"))
 
 
 def compare_document(about: About, compare: Compare, *, interrupted: bool, code: int) -> Row:
@@ -355,7 +352,3 @@ def _wire_row(one: WireChange) -> Row:
         "cases": list(one.cases),
         "example": {"case": one.example, "step": one.step},
     }
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from rich.text import Text
+
 from jetproof.model.case import Case, is_client_suite
 from jetproof.model.feature import Feature
 from jetproof.results import Run
 from jetproof.results.controls import JOURNAL, ControlResult, Outcome, read_controls
 from jetproof.results.rows import encode
+from jetproof.sinks.console.lines import ALARM, bold, dim, line, plural
 from jetproof.sinks.files import replace_file
-from jetproof.sinks.paint import Paint
 from jetproof.sinks.text import visible
 
 _TITLES = {
@@ -21,9 +23,9 @@ _TITLES = {
     Outcome.IMPOSSIBLE: "no control can be made, and nothing is proved",
 }
 _STYLES = {
-    Outcome.VACUOUS: "alarm",
-    Outcome.CONTRADICTED: "alarm",
-    Outcome.NO_VERDICT: "alarm",
+    Outcome.VACUOUS: ALARM,
+    Outcome.CONTRADICTED: ALARM,
+    Outcome.NO_VERDICT: ALARM,
     Outcome.IMPOSSIBLE: "yellow",
 }
 
@@ -36,30 +38,27 @@ def write_controls(run: Run, results: Sequence[ControlResult]) -> None:
     )
 
 
-def control_lines(
-    results: Sequence[ControlResult], paint: Paint, *, verbose: bool
-) -> Iterator[str]:
+def control_lines(results: Sequence[ControlResult], *, verbose: bool) -> Iterator[Text]:
     """What is wrong, by name, and the counts."""
     for outcome, title in _TITLES.items():
         them = [one for one in results if one.outcome is outcome and one.declared]
         if not them:
             continue
-        yield paint.style(title, _STYLES[outcome])
+        yield line((title, _STYLES[outcome]))
         for one in them:
-            yield f"  {visible(one.cell)}  {paint.dim(one.feature)}"
+            yield line(f"  {one.cell}  ", dim(one.feature))
             if one.reason and (outcome is not Outcome.VACUOUS or _for_client(one)):
-                yield paint.dim(f"      {visible(one.reason, 200)}")
+                yield line("      ", dim(visible(one.reason, 200)))
     only_sent = [one for one in results if not one.declared]
     if only_sent:
-        yield paint.bold("features that cases send and do not declare")
+        yield line(bold("features that cases send and do not declare"))
         for one in only_sent:
-            said = one.outcome.value if one.outcome is not Outcome.VACUOUS else "not needed"
-            # What a library sends by itself is no matter of a case, unless the case needs it.
+            result = one.outcome.value if one.outcome is not Outcome.VACUOUS else "not needed"
+            # What a library sends by itself matters only to a case that needs it.
             usual = Outcome.VACUOUS if _for_client(one) else Outcome.NEEDED
             if verbose or one.outcome is not usual:
-                yield f"  {visible(one.case)}  {paint.dim(f'{one.feature}: {said}')}"
-    noun = "control" if len(results) == 1 else "controls"
-    yield f"{len(results)} {noun}: {counted(results)}"
+                yield line(f"  {one.case}  ", dim(f"{one.feature}: {result}"))
+    yield line(f"{plural(len(results), 'control')}: {counted(results)}")
 
 
 def _for_client(one: ControlResult) -> bool:
@@ -71,9 +70,10 @@ def counted(results: Sequence[ControlResult]) -> str:
     return ", ".join(f"{counts[each]} {each}" for each in Outcome if counts[each]) or "none"
 
 
-def undeclared_lines(found: Sequence[tuple[Case, Feature]]) -> Iterator[str]:
+def undeclared_lines(found: Sequence[tuple[Case, Feature]]) -> Iterator[Text]:
     for case, feature in found:
-        yield f"{case.file}:{case.line}: {case.name} sends {feature.name} and does not declare it"
+        sends = f"{case.name} sends {feature.name} and does not declare it"
+        yield line(f"{case.file}:{case.line}: {sends}")
 
 
 def controls_document(

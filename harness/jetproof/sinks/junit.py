@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from jetproof.results.digest import digest, digests
-from jetproof.sinks.first_screen import first_screen
-from jetproof.sinks.paint import Paint
+from jetproof.sinks.console.first_screen import first_screen
+from jetproof.sinks.console.lines import Layout, plain
 from jetproof.sinks.record import Outcome, Record
 from jetproof.sinks.report_file import Facts, ReportFile, Status, body, reported, short_reason
 from jetproof.sinks.text import visible, visible_lines
@@ -75,8 +75,8 @@ def _first_screen(root: Element, record: Record) -> None:
     for one in digests(record.cells):
         SubElement(properties, "property", name="verdict", value=visible(one.verdict_line, 2000))
     whole = digest(record.cells)
-    lines = first_screen(whole, digests(record.cells), Paint(width=120), verbose=True)
-    SubElement(suite, "system-out").text = visible_lines("\n".join(lines))
+    lines = first_screen(whole, digests(record.cells), Layout(width=120), verbose=True)
+    SubElement(suite, "system-out").text = visible_lines("\n".join(plain(lines)))
     root.insert(0, suite)
 
 

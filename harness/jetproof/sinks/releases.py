@@ -1,7 +1,7 @@
-"""How far each release of a matrix is, and how long the rest will take.
+"""How far each release of a matrix is.
 
-A `Board` listens to the events of a run and knows, from the plan, what every release still owes. It
-prints nothing: `matrix_console` shows it, and `--json` takes its rows.
+A `Board` listens to the events of a run and knows from the plan how many cells are missing of each
+release. It prints nothing: the console shows it, and `--json` takes its rows.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from jetproof.sinks.record import SCHEMA_SUITE
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a release owes: how many cells in all, and how many of them have to be played now."""
+    """The cells of a release: how many in all, and how many of them have to be played now."""
 
     cells: int
     to_play: int
 
 
 @dataclass(slots=True)
-class Progress:
-    """One release: what has come of what is expected."""
+class Release:
+    """One release: which of its cells have a verdict."""
 
     target: str
     expected: Expected
@@ -78,10 +78,10 @@ class Board:
     """Every release of the matrix, in the order in which they were asked for."""
 
     def __init__(self, expected: Mapping[str, Expected], side_by_side: int) -> None:
-        self.releases = {name: Progress(name, what) for name, what in expected.items()}
+        self.releases = {name: Release(name, what) for name, what in expected.items()}
         self.side_by_side = side_by_side
 
-    def handle(self, event: Event, now: float) -> Progress | None:
+    def handle(self, event: Event, now: float) -> Release | None:
         """Take note; the release that this event completes, if it completes one."""
         match event:
             case CaseStarted(target=target) | TargetFailed(target=target):
@@ -90,37 +90,25 @@ class Board:
                 target = event.cell.target
             case _:
                 return None
-        progress = self.releases.get(target)
-        if progress is None:
+        release = self.releases.get(target)
+        if release is None:
             return None
-        before = progress.done
-        progress.note(event, now)
-        return progress if progress.done and not before else None
+        before = release.done
+        release.note(event, now)
+        return release if release.done and not before else None
 
     @property
     def done(self) -> int:
-        return sum(progress.done for progress in self.releases.values())
+        return sum(release.done for release in self.releases.values())
 
     @property
-    def running(self) -> list[Progress]:
-        return [row for row in self.releases.values() if row.began is not None and not row.done]
+    def to_play(self) -> int:
+        """The cells of all releases that have to be played, from the beginning."""
+        return sum(release.expected.to_play for release in self.releases.values())
 
-    def seconds_left(self, now: float) -> float | None:
-        """What the rest takes if it goes on like this; None until a first release is done."""
-        timed = [
-            (row.seconds, row.expected.to_play)
-            for row in self.releases.values()
-            if row.seconds is not None and row.expected.to_play
-        ]
-        if not timed:
-            return None
-        each = sum(seconds for seconds, _ in timed) / sum(cells for _, cells in timed)
-        rests = []
-        for row in self.releases.values():
-            if not row.done:
-                spent = now - row.began if row.began is not None else 0.0
-                rests.append(max(0.0, each * row.expected.to_play - spent))
-        return max(max(rests, default=0.0), sum(rests) / self.side_by_side)
+    @property
+    def running(self) -> list[Release]:
+        return [row for row in self.releases.values() if row.began is not None and not row.done]
 
     def rows(self) -> list[Row]:
         """The releases as plain data."""

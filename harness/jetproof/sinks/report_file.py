@@ -16,9 +16,9 @@ from typing import ClassVar, Self
 from jetproof.errors import JetproofError
 from jetproof.events import Event
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.sinks.evidence import log_explains, mismatch_table, transcript
+from jetproof.sinks.console.evidence import log_explains, mismatch_table, transcript
+from jetproof.sinks.console.lines import Layout, plain
 from jetproof.sinks.files import replace_file
-from jetproof.sinks.paint import Paint
 from jetproof.sinks.record import Outcome, Record
 from jetproof.sinks.text import visible, visible_lines
 
@@ -133,13 +133,13 @@ def short_reason(cell: Cell) -> str:
 
 def body(outcome: Outcome) -> str:
     """Expected against actual, the last frames, the server's log: what a CI page shows."""
-    cell, paint = outcome.cell, Paint(width=120)
+    cell, layout = outcome.cell, Layout(width=120)
     lines = [visible(cell.reason, 4000)] if cell.reason else []
     lines += [f"{visible(key)}: {visible(text, 1000)}" for key, text in cell.position.items()]
     if outcome.failed:
-        lines += ["", *mismatch_table(outcome.failed, paint)]
+        lines += ["", *plain(mismatch_table(outcome.failed, layout))]
     if outcome.frames:
-        lines += ["", "last frames", *transcript(outcome.frames, paint)]
+        lines += ["", "last frames", *plain(transcript(outcome.frames, layout))]
     if cell.server_log and log_explains(outcome):
         lines += ["", "server log", *(f"    {visible(line, 300)}" for line in cell.server_log)]
     if cell.replay:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 from jetproof.events import ServerCode
-from jetproof.results import read_journal
 from jetproof.results.go_coverage import COUNTERS, META
-from jetproof.results.rows import Row, encode
-from jetproof.results.server_code import FOLDER, JOURNAL
+from jetproof.results.rows import Row
+from jetproof.results.server_code import FOLDER
 
 
 def keep(folder: Path, run: str, event: ServerCode) -> Row:
@@ -41,14 +39,3 @@ def keep(folder: Path, run: str, event: ServerCode) -> Row:
         "program": digest,
         "counters": kept,
     }
-
-
-def join(folders: Sequence[Path], run: str, to: Path) -> None:
-    """Put what several runs recorded into the folder of one."""
-    rows = []
-    for folder in folders:
-        rows += [{**row, "run": run} for row in read_journal(folder, JOURNAL)]
-        if (folder / FOLDER).is_dir():
-            shutil.copytree(folder / FOLDER, to / FOLDER, dirs_exist_ok=True)
-    if rows:
-        (to / f"{JOURNAL}.jsonl").write_bytes(b"".join(map(encode, rows)))

@@ -8,22 +8,38 @@ differs looks different; the folders of the rounds keep the exact bytes.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
+
+from rich.text import Text
 
 from jetproof.campaigns.alignment import Pair, first_difference, plain
 from jetproof.campaigns.load import LoadReport, total
 from jetproof.campaigns.soak import Detail, Outcome, Round, Side, Soak
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Event, RunStarted
+from jetproof.events import Event, RunStarted
 from jetproof.model.verdict import Check, FrameRecord, Verdict
 from jetproof.results.rows import Row, value_text
-from jetproof.sinks.evidence import duration, mismatch_table
-from jetproof.sinks.live import Screen
-from jetproof.sinks.paint import ORDER, Paint
+from jetproof.sinks.console.evidence import mismatch_table
+from jetproof.sinks.console.lines import (
+    ALARM,
+    ORDER,
+    Layout,
+    Part,
+    bold,
+    dim,
+    joined,
+    line,
+    note,
+    pad,
+    plural,
+    worded,
+)
+from jetproof.sinks.console.progress import Progress
+from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.record import SCHEMA_SUITE
-from jetproof.sinks.text import fit, pad, visible, visible_payload
+from jetproof.sinks.text import visible, visible_payload
 
 DETAILED = 10
 _COLUMNS_FROM = 120
@@ -48,7 +64,7 @@ class About:
 
 
 class SoakConsole:
-    """Prints a soak. `tick` draws the live line anew; call it now and then."""
+    """Prints a soak. `tick` draws the progress again; call it now and then."""
 
     def __init__(
         self,
@@ -56,155 +72,144 @@ class SoakConsole:
         about: About,
         *,
         verbose: bool = False,
-        paint: Paint | None = None,
-        live: bool | None = None,
+        screen: Screen | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.about = about
-        self._screen = Screen(stream, paint=paint, live=live)
-        self._paint = self._screen.paint
+        self._screen = screen or Screen(stream)
         self._verbose = verbose
-        self._began = time.monotonic()
+        self._clock = clock
+        self._progress = Progress()
         self._round = 0
-        self._played = 0
 
     def start(self) -> None:
-        about, paint = self.about, self._paint
-        parts = [
-            paint.bold(f"jetproof soak {about.id}"),
-            f"{about.rounds} rounds of {_plural(about.cells, 'cell')}",
-            ", ".join(map(visible, about.targets)),
+        about, layout = self.about, self._screen.layout
+        parts: list[Part] = [
+            bold(f"jetproof soak {about.id}"),
+            f"{about.rounds} rounds of {plural(about.cells, 'cell')}",
+            ", ".join(about.targets),
         ]
-        lines = [f" {paint.dot} ".join(parts)]
+        lines = [joined(layout.separator, parts)]
         if about.load is not None:
-            lines.append(paint.dim(f"load: {_cores(about.load)} and the disk, in every round"))
+            lines.append(line(dim(f"load: {_cores(about.load)} and the disk, in every round")))
         if about.partial:
-            lines.append(paint.dim(f"a partial soak: {visible(about.partial)}"))
+            lines.append(line(dim(f"a partial soak: {about.partial}")))
         for target in about.shared:
-            lines.append(f"{self._note} {visible(target)} is not started anew: the rounds share it")
-        lines.append(paint.dim(_ROUND_HEAD.rstrip()))
+            lines.append(note(f"{target} is not started again: the rounds share it"))
+        lines.append(line(dim(_ROUND_HEAD.rstrip())))
         self._screen.print(lines)
+        self._progress.begin(about.rounds * about.cells, self._clock())
 
     def handle(self, event: Event) -> None:
-        """Count what is played, for the live line."""
+        """Count what is played."""
         if isinstance(event, RunStarted):
-            self._round, self._played = self._round + 1, 0
-            self._began = time.monotonic()
-        elif isinstance(event, CaseFinished) and event.cell.suite != SCHEMA_SUITE:
-            self._played += 1
+            self._round += 1
+            self._progress.part(f"round {self._round} of {self.about.rounds}")
+        self._progress.handle(event, self._clock())
 
     def tick(self) -> None:
-        if not self._round or not self._screen.due:
-            return
-        self._screen.draw(
-            f"round {self._round} of {self.about.rounds}: {self._played} of "
-            f"{self.about.cells} cells, {duration((time.monotonic() - self._began) * 1000)}"
-        )
+        if self._round:
+            self._progress.draw(self._screen, self._clock())
 
     def round(self, done: Round) -> None:
-        self._screen.print(round_lines(done, self._paint))
+        self._screen.print(round_lines(done, self._screen.layout))
         if done.load is not None and done.load.failures:
             for failure in done.load.failures:
                 self.say(f"round {done.number} was without a part of its load: {failure}")
 
     def say(self, text: str) -> None:
-        self._screen.print([f"{self._note} {visible(text, 2000)}"])
+        self._screen.print([note(text)])
 
     def flip(self, number: int, detail: Detail) -> None:
         """One flip, whole or by its name."""
+        layout = self._screen.layout
         if self._verbose or number < DETAILED:
-            self._screen.print(["", *flip_lines(detail, self._paint, whole=self._verbose)])
+            lines = flip_lines(detail, layout, whole=self._verbose)
+            self._screen.print([line(), *lines])
             return
         if number == DETAILED:
-            self._screen.print(
-                ["", self._paint.bold("further cells that flipped (-v shows them whole)")]
-            )
-        seen = _seen(detail.flip.seen, self._paint)
-        self._screen.print([f"  {visible(detail.flip.cell)}", f"    {seen}"])
+            title = line(bold("further cells that flipped (-v shows them whole)"))
+            self._screen.print([line(), title])
+        flip = detail.flip
+        self._screen.print([line("  ", flip.cell), line("    ", _seen(flip.seen))])
 
     def end(self, soak: Soak, *, interrupted: bool, failures: Sequence[JetproofError]) -> None:
-        self._screen.print(["", *end_lines(soak, self.about, self._paint, interrupted, failures)])
+        layout = self._screen.layout
+        self._screen.print([line(), *end_lines(soak, self.about, layout, interrupted, failures)])
 
     def close(self) -> None:
-        """Erase the live line."""
+        """Erase the progress."""
         self._round = 0
-        self._screen.print([])
-
-    @property
-    def _note(self) -> str:
-        return self._paint.style("note", "yellow")
+        self._screen.hide()
 
 
 _ROUND_HEAD = f"{'round':>5}  {'seconds':>7}  {'replays':>7}  {'flips':>5}  verdicts"
 
 
-def round_lines(done: Round, paint: Paint) -> list[str]:
+def round_lines(done: Round, layout: Layout) -> list[Text]:
     """One line per round, more only where the verdicts do not fit."""
-    flips = f"{done.flips:>5}"
-    head = f"{done.number:>5}  {done.seconds:>7.1f}  {done.replayed:>7}  "
-    head += f"{paint.style(flips, 'alarm') if done.flips else flips}  "
-    room = max(20, paint.width - 32)
-    lines, taken = [head], 0
-    for verdict in ORDER:
-        count = done.verdicts.get(verdict, 0)
-        if not count:
-            continue
-        size = len(f"{count} {verdict.value}")
-        if taken and taken + 2 + size > room:
-            lines.append(" " * 32)
-            taken = 0
-        lines[-1] += ("  " if taken else "") + paint.verdict(verdict, f"{count} {verdict.value}")
-        taken += size + (2 if taken else 0)
-    return lines
+    head = line(
+        f"{done.number:>5}  {done.seconds:>7.1f}  {done.replayed:>7}  ",
+        (f"{done.flips:>5}", ALARM if done.flips else ""),
+        "  ",
+    )
+    counts = [
+        worded(verdict, f"{done.verdicts[verdict]} {verdict.value}")
+        for verdict in ORDER
+        if done.verdicts.get(verdict)
+    ]
+    indent = head.cell_len if layout.width >= 60 else 4
+    return layout.flow(counts, head=head, indent=indent, separator="  ")
 
 
-def flip_lines(detail: Detail, paint: Paint, *, whole: bool = False) -> Iterator[str]:
+def flip_lines(detail: Detail, layout: Layout, *, whole: bool = False) -> Iterator[Text]:
     """One flip: its name, what each round saw, the checks, the frames."""
     flip, first = detail.flip, detail.sides[0]
-    yield paint.bold(visible(flip.cell))
-    yield f"  {_seen(flip.seen, paint)}"
+    yield line(bold(flip.cell))
+    yield line("  ", _seen(flip.seen))
     for side in detail.sides:
-        told = _outcome(side.outcome, paint)
-        yield f"  {_rounds(side)}: {told}"
+        yield line(f"  {_rounds(side)}: ", _outcome(side.outcome, layout))
         if side.cell is not None and side.cell.verdict is Verdict.ERROR:
-            yield f"      {fit(visible(side.cell.reason, 400), paint.width - 6)}"
+            reason = visible(side.cell.reason, 400)
+            yield line("      ", layout.fit(reason, layout.width - 6))
         if side.failed and (side is first or _failed(side.failed) != _failed(first.failed)):
-            yield from mismatch_table(side.failed, paint)
+            yield from mismatch_table(side.failed, layout)
     compared = next((side for side in detail.sides if not side.pairs and side.cell), None)
     for side in detail.sides:
         if side.pairs and compared is not None:
-            yield from _frames(compared, side, paint, whole=whole)
+            yield from _frames(compared, side, layout, whole=whole)
     replay = next((side.cell.replay for side in detail.sides if side.cell is not None), "")
     if replay:
-        yield f"  replay it: {paint.bold(visible(replay))}"
+        yield line("  replay it: ", bold(replay))
 
 
-def _frames(a: Side, b: Side, paint: Paint, *, whole: bool) -> Iterator[str]:
+def _frames(a: Side, b: Side, layout: Layout, *, whole: bool) -> Iterator[Text]:
     at = first_difference(b.pairs)
     names = f"round {a.round}", f"round {b.round}"
     if at is None:
-        yield paint.dim(f"  frames: alike in {names[0]} and {names[1]}")
+        yield line(dim(f"  frames: the same in {names[0]} and {names[1]}"))
         return
-    wide = paint.width >= _COLUMNS_FROM
+    wide = layout.width >= _COLUMNS_FROM
     if wide:
-        column = (paint.width - 9) // 2
-        yield f"  {paint.bold('frames')}  {pad(names[0], column - 4)} | {names[1]}"
+        column = (layout.width - 9) // 2
+        yield line("  ", bold("frames"), f"  {pad(names[0], column - 4)} | {names[1]}")
     else:
-        told = paint.dim(f"(- {names[0]}, + {names[1]}, * the first that differs)")
-        yield f"  {paint.bold('frames')} {told}"
+        legend = dim(f"(- {names[0]}, + {names[1]}, * the first that differs)")
+        yield line("  ", bold("frames"), " ", legend)
     shown = range(len(b.pairs)) if whole else _around(b.pairs, at)
     step, before = None, -1
     for place in shown:
         if place > before + 1:
-            yield paint.dim(f"      … {_plural(place - before - 1, 'equal frame')}")
+            equal = plural(place - before - 1, "equal frame")
+            yield line(dim(f"      {layout.ellipsis} {equal}"))
         before, pair = place, b.pairs[place]
         if pair.step != step:
             step = pair.step
-            yield paint.dim(
-                f"    {'' if step in ('given', 'advisories') else 'step '}{visible(step)}"
-            )
-        yield from (_beside if wide else _below)(pair, paint, mark="*" if place == at else " ")
+            yield line(dim(f"    {'' if step in ('given', 'advisories') else 'step '}{step}"))
+        yield from (_beside if wide else _below)(pair, layout, mark="*" if place == at else " ")
     if before < len(b.pairs) - 1:
-        yield paint.dim(f"      … {_plural(len(b.pairs) - 1 - before, 'frame')} more")
+        rest = plural(len(b.pairs) - 1 - before, "frame")
+        yield line(dim(f"      {layout.ellipsis} {rest} more"))
 
 
 def _around(pairs: Sequence[Pair], at: int) -> list[int]:
@@ -217,32 +222,30 @@ def _around(pairs: Sequence[Pair], at: int) -> list[int]:
     return shown[:_FRAME_ROWS]
 
 
-def _below(pair: Pair, paint: Paint, mark: str) -> Iterator[str]:
-    room = paint.width - 8
-    a, b = _texts(pair, room)
+def _below(pair: Pair, layout: Layout, mark: str) -> Iterator[Text]:
+    a, b = _texts(pair, layout, layout.width - 8)
     if pair.same:
-        yield f"        {paint.dim(a or '')}"
+        yield line("        ", dim(a or ""))
         return
-    star = paint.style(mark, "alarm")
+    star = mark, ALARM
     if a is not None:
-        yield f"    {star} {paint.style('- ' + a, 'red')}"
-        star = " "
+        yield line("    ", star, " ", (f"- {a}", "red"))
+        star = " ", ""
     if b is not None:
-        yield f"    {star} {paint.style('+ ' + b, 'green')}"
+        yield line("    ", star, " ", (f"+ {b}", "green"))
 
 
-def _beside(pair: Pair, paint: Paint, mark: str) -> Iterator[str]:
-    column = (paint.width - 9) // 2
-    a, b = _texts(pair, column)
+def _beside(pair: Pair, layout: Layout, mark: str) -> Iterator[Text]:
+    column = (layout.width - 9) // 2
+    a, b = _texts(pair, layout, column)
     left, right = pad(a or "", column), b or ""
     if pair.same:
-        yield f"      {paint.dim(left)} {paint.dim('|')} {paint.dim(right)}"
+        yield line("      ", dim(f"{left} | {right}"))
     else:
-        star = paint.style(mark, "alarm")
-        yield f"    {star} {paint.style(left, 'red')} | {paint.style(right, 'green')}"
+        yield line("    ", (mark, ALARM), " ", (left, "red"), " | ", (right, "green"))
 
 
-def _texts(pair: Pair, room: int) -> tuple[str | None, str | None]:
+def _texts(pair: Pair, layout: Layout, room: int) -> tuple[str | None, str | None]:
     """Both frames in one line each; where they differ late, the line begins shortly before."""
     a, b = (None if frame is None else frame_text(frame) for frame in (pair.a, pair.b))
     if a is not None and b is not None and not pair.same:
@@ -250,10 +253,10 @@ def _texts(pair: Pair, room: int) -> tuple[str | None, str | None]:
         head = min(len(a), len(b), 14)
         if same > room * 2 // 3:
             start = same - room // 3
-            a, b = (f"{text[:head]}… {text[start:]}" for text in (a, b))
+            a, b = (f"{text[:head]}{layout.ellipsis} {text[start:]}" for text in (a, b))
     return (
-        None if a is None else fit(a, room),
-        None if b is None else fit(b, room),
+        None if a is None else layout.fit(a, room),
+        None if b is None else layout.fit(b, room),
     )
 
 
@@ -278,48 +281,49 @@ def frame_text(frame: FrameRecord) -> str:
 def end_lines(
     soak: Soak,
     about: About,
-    paint: Paint,
+    layout: Layout,
     interrupted: bool,
     failures: Sequence[JetproofError],
-) -> Iterator[str]:
+) -> Iterator[Text]:
     """What the load did, where the results are, and the one line that counts."""
     drifting = soak.drifting
     if drifting:
-        yield f"{len(drifting)} with the same verdict in every round, but not the same failed checks:"
-        yield from (f"  {visible(name)}" for name in drifting[:DETAILED])
+        yield line(
+            f"{len(drifting)} with the same verdict in every round, but not the same failed checks:"
+        )
+        yield from (line("  ", name) for name in drifting[:DETAILED])
         if len(drifting) > DETAILED:
-            yield paint.dim(f"  and {len(drifting) - DETAILED} more")
+            yield line(dim(f"  and {len(drifting) - DETAILED} more"))
     load = total([done.load for done in soak.rounds if done.load is not None])
     if load is not None:
-        yield _load_line(load, soak.rounds)
-    for failure in failures:
-        yield f"{paint.style('note', 'yellow')} {visible(str(failure), 2000)}"
-    yield paint.dim(f"results: {visible(about.results)}")
+        yield line(_load_text(load, soak.rounds))
+    yield from (note(str(failure)) for failure in failures)
+    yield line(dim(f"results: {about.results}"))
     flips = len(soak.flips)
     schemas = sum(flip.suite == SCHEMA_SUITE for flip in soak.flips)
-    style = "alarm" if flips or soak.undecided else "green"
-    told = f"{_plural(flips, 'flip')} in {_plural(len(soak.rounds), 'round')} "
-    told += f"of {_plural(about.cells, 'cell')}"
-    told += f" (load: {_cores(about.load)})" if about.load is not None else ""
+    text = f"{plural(flips, 'flip')} in {plural(len(soak.rounds), 'round')} "
+    text += f"of {plural(about.cells, 'cell')}"
+    text += f" (load: {_cores(about.load)})" if about.load is not None else ""
+    parts = [text]
     if schemas:
-        told += f" {paint.dot} {schemas} of the flips in schemas"
+        parts.append(f"{schemas} of the flips in schemas")
     if soak.undecided:
-        told += f" {paint.dot} some cells got no verdict"
+        parts.append("some cells got no verdict")
     if interrupted or len(soak.rounds) < about.rounds:
         why = "interrupted" if interrupted else "stopped"
-        told += f" {paint.dot} {why} in round {len(soak.rounds) + 1} of {about.rounds}"
-    yield paint.style(told, style)
+        parts.append(f"{why} in round {len(soak.rounds) + 1} of {about.rounds}")
+    yield line((layout.separator.join(parts), ALARM if flips or soak.undecided else "green"))
 
 
-def _load_line(load: LoadReport, rounds: Sequence[Round]) -> str:
-    told = (
+def _load_text(load: LoadReport, rounds: Sequence[Round]) -> str:
+    text = (
         f"the load used {load.cpu_seconds:.1f} CPU seconds on {_cores(load.cores)} "
         f"and wrote {load.mib_written:,} MiB"
     )
     without = [str(done.number) for done in rounds if done.load and done.load.failures]
     if without:
-        told += f"; rounds without a part of it: {', '.join(without)}"
-    return told
+        text += f"; rounds without a part of it: {', '.join(without)}"
+    return text
 
 
 def soak_document(
@@ -400,16 +404,13 @@ def _side_row(side: Side) -> Row:
     }
 
 
-def _seen(seen: Sequence[Outcome | None], paint: Paint) -> str:
+def _seen(seen: Sequence[Outcome | None]) -> Text:
     """What each round saw, a word per round; of a long soak the counts."""
     words = [_MISSING if one is None else one.verdict.value for one in seen]
     if len(words) > _SEEN_ROUNDS:
         counts = {word: words.count(word) for word in dict.fromkeys(words)}
-        return ", ".join(f"{count} {word}" for word, count in counts.items())
-    return " ".join(
-        paint.dim(word) if one is None else paint.verdict(one.verdict)
-        for word, one in zip(words, seen, strict=True)
-    )
+        return line(", ".join(f"{count} {word}" for word, count in counts.items()))
+    return joined(" ", (dim(_MISSING) if one is None else worded(one.verdict) for one in seen))
 
 
 def _rounds(side: Side) -> str:
@@ -419,14 +420,14 @@ def _rounds(side: Side) -> str:
     return f"round{'' if len(side.rounds) == 1 else 's'} {', '.join(numbers)}"
 
 
-def _outcome(outcome: Outcome | None, paint: Paint) -> str:
+def _outcome(outcome: Outcome | None, layout: Layout) -> Text:
     if outcome is None:
-        return paint.dim(_MISSING)
-    parts = [paint.verdict(outcome.verdict)]
+        return line(dim(_MISSING))
+    parts: list[Part] = [worded(outcome.verdict)]
     if outcome.deviation:
-        parts.append(visible(outcome.deviation))
+        parts.append(outcome.deviation)
     parts += [f"{visible(name, 80)}: {visible(value, 200)}" for name, value in outcome.position]
-    return f" {paint.dot} ".join(parts)
+    return joined(layout.separator, parts)
 
 
 def _failed(checks: Sequence[Check]) -> list[tuple[str, str, str, str]]:
@@ -437,8 +438,4 @@ def _failed(checks: Sequence[Check]) -> list[tuple[str, str, str, str]]:
 
 
 def _cores(cores: int) -> str:
-    return _plural(cores, "core")
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return plural(cores, "core")

@@ -20,8 +20,8 @@ from typing import Any, cast
 from jetproof.data import adapters_dir, data_root, fixtures_dir
 from jetproof.errors import JetproofError
 from jetproof.load.mistakes import LoadError, Mistake, choices
-from jetproof.load.nodes import read_yaml
 from jetproof.load.structure import FileSchema
+from jetproof.load.yaml_source import read_yaml
 from jetproof.model.identity import REFERENCE
 
 FILE = "adapter.yaml"

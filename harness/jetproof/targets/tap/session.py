@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from jetproof import clock
-from jetproof.targets.tap.aside import Aside, Request
 from jetproof.targets.tap.book import Decision, Made
 from jetproof.targets.tap.events import ConnectionEvent, TapEvent
 from jetproof.targets.tap.lane import Lane
 from jetproof.targets.tap.owner import Owner
+from jetproof.targets.tap.private_inbox import PrivateInboxes, Request
 from jetproof.targets.tap.requests import Noted
 from jetproof.wire.codec import Parser, Part, encode
 from jetproof.wire.frames import Frame, Info, Msg, Pub, Raw, Unsub
@@ -46,7 +46,7 @@ class Session:
         self._inline = owner.inline
         self._tls = owner.tls
         self._securing: asyncio.Task[None] | None = None
-        self._aside = Aside(number, owner.book.subscriptions)
+        self._inboxes = PrivateInboxes(number, owner.book.subscriptions)
         self._joined = False
         self._cut = False
         self.client = Link(
@@ -176,10 +176,10 @@ class Session:
     @property
     def _acts(self) -> bool:
         """Whether something may become of a frame besides passing."""
-        return self._inline is not None or self._book.active or bool(self._aside)
+        return self._inline is not None or self._book.active or bool(self._inboxes)
 
     def _streams(self, sender: Sender, op: str, subject: str, reply: str | None) -> bool:
-        if self._inline is not None or (sender == "server" and self._aside):
+        if self._inline is not None or (sender == "server" and self._inboxes):
             return False
         return not self._book.may_touch(sender, op, subject, reply)
 
@@ -188,7 +188,7 @@ class Session:
         at = clock.now()
         acts, wanted = self._acts, self._record.wanted
         book = self._book
-        all_of_them = self._inline is not None or (way.sender == "server" and bool(self._aside))
+        all_of_them = self._inline is not None or (way.sender == "server" and bool(self._inboxes))
         sender, number, add = way.sender, self.number, self._record.add
         held = sender == "server" and way.lane.holds
         out: list[bytes] = []
@@ -233,9 +233,9 @@ class Session:
         """Decides what becomes of a frame; what passes as it is goes to the end of `out`."""
         sender = way.sender
         request: Request | None = None
-        if isinstance(frame, Msg) and sender == "server" and self._aside.knows(frame):
-            request = self._aside.request(frame)
-            shown = None if request is None else self._aside.shown(frame, request)
+        if isinstance(frame, Msg) and sender == "server" and self._inboxes.knows(frame):
+            request = self._inboxes.request(frame)
+            shown = None if request is None else self._inboxes.shown(frame, request)
             if shown is None:  # it answers a request that is over
                 self._tell_of(way, TapEvent(self.number, sender, frame, at, ()))
                 return
@@ -263,7 +263,7 @@ class Session:
         if sender == "server" and passed:
             self._book.subscriptions.note(self.number, decision.frame)
         if decision.aside:
-            passed = tuple(self._sent_aside(passed, decision.request))
+            passed = tuple(self._sent_to_inbox(passed, decision.request))
         instead = None if passed == (arrived,) else passed
         event = TapEvent(
             self.number,
@@ -307,18 +307,18 @@ class Session:
     def _note_wish(self, frame: Frame) -> None:
         """Learns what the client listens to; it may have stopped to listen to some answers."""
         self._book.subscriptions.note(self.number, frame)
-        if self._aside and isinstance(frame, Unsub):
-            for request in self._aside.unheard():
+        if self._inboxes and isinstance(frame, Unsub):
+            for request in self._inboxes.unheard():
                 self._end(request)
 
-    def _sent_aside(self, frames: tuple[Frame, ...], noted: Noted | None) -> Iterator[Frame]:
+    def _sent_to_inbox(self, frames: tuple[Frame, ...], noted: Noted | None) -> Iterator[Frame]:
         for frame in frames:
-            instead = self._aside.take(frame, noted) if isinstance(frame, Pub) else None
+            instead = self._inboxes.take(frame, noted) if isinstance(frame, Pub) else None
             yield from (frame,) if instead is None else instead
 
     def _end(self, request: Request) -> None:
         """The server shall drop a request of the client's."""
-        self.forward(self._aside.end(request))
+        self.forward(self._inboxes.end(request))
 
     def _tell_of(
         self, way: _Way, event: TapEvent, delay: float = 0.0, *, reorder: bool = False

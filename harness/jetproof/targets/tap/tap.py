@@ -25,7 +25,7 @@ from jetproof.targets.tap.listening import Listener
 from jetproof.targets.tap.owner import Inline
 from jetproof.targets.tap.record import Record, one_by_one
 from jetproof.targets.tap.session import Session
-from jetproof.targets.tap.spell import Spell
+from jetproof.targets.tap.timed_flag import TimedFlag
 from jetproof.wire.errors import WireTimeout
 from jetproof.wire.frames import Frame
 from jetproof.wire.rules import Rule, parse_message, parse_rules
@@ -70,8 +70,8 @@ class Tap:
         self.tls = tls
         self.book = RuleBook()
         self.record = Record()
-        self._refusal = Spell(lambda on: None if on else self._listener.start())
-        self._pause = Spell(self._set_pause)
+        self._refusal = TimedFlag(lambda on: None if on else self._listener.start())
+        self._pause = TimedFlag(self._set_pause)
         self._sessions: dict[int, Session] = {}
         self._connecting: set[asyncio.Task[None]] = set()
         self._listener = Listener(host, port, lambda: self._new_session().client)

@@ -1,17 +1,19 @@
 """Is an adapter broken? Everything it says it can do, once, in the normal course, on a real server.
 
-`manners` asks what every adapter must do whatever its library is, `course` calls every operation.
-A finding is `broken` where the adapter breaks the protocol or cannot do what it says it can, and a
-`note` where it may well be the library that is so. Conformance is not judged here.
+`protocol_checks` asks what every adapter must do whatever its library is, `operation_checks` calls
+every operation. A finding is `broken` where the adapter breaks the protocol or cannot do what it says
+it can, and a `note` where it may well be the library that is so. Conformance is not judged here.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from jetproof.errors import JetproofError
 from jetproof.model.versions import Version
-from jetproof.targets.clients.build import Client
+from jetproof.targets.clients.build import Client, prepare_client
 from jetproof.targets.clients.process import (
     AdapterFault,
     Hello,
@@ -19,11 +21,12 @@ from jetproof.targets.clients.process import (
     Unanswered,
     start_adapter,
 )
-from jetproof.targets.clients.smoke import course, manners
+from jetproof.targets.clients.smoke import operation_checks, protocol_checks
 from jetproof.targets.clients.smoke.bench import Bench, Finding, Outcome, staged
-from jetproof.targets.topology import RunningTarget
+from jetproof.targets.clients.spec import parse_client
+from jetproof.targets.topology import RunningTarget, start_target
 
-__all__ = ["Finding", "Outcome", "Smoke", "smoke"]
+__all__ = ["Finding", "Outcome", "Smoke", "smoke", "smoke_named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,15 @@ class Smoke:
     @property
     def broken(self) -> bool:
         return any(finding.outcome == "broken" for finding in self.findings)
+
+
+async def smoke_named(
+    client: str, server: str, factor: float, notify: Callable[[str], None]
+) -> Smoke:
+    """Builds the adapter of a client, starts a server, and tries the one on the other."""
+    ready = await asyncio.to_thread(prepare_client, parse_client(client), notify=notify)
+    async with start_target(server, factor=factor, notify=notify) as target:
+        return await smoke(ready, target, Limits(factor=factor))
 
 
 async def smoke(client: Client, target: RunningTarget, limits: Limits) -> Smoke:
@@ -69,10 +81,10 @@ _FAULTS = {"start": "start", "end": "end of input", "left": "end of input", "mem
 
 async def _played(bench: Bench) -> None:
     try:
-        await manners.before_connecting(bench)
-        if await manners.connected(bench):
-            await course.every_operation(bench)
-            await manners.while_connected(bench)
+        await protocol_checks.before_connecting(bench)
+        if await protocol_checks.connected(bench):
+            await operation_checks.every_operation(bench)
+            await protocol_checks.while_connected(bench)
     except Unanswered as late:
         bench.add(late.op, "broken", late.message)
     except JetproofError as error:

@@ -147,7 +147,7 @@ class Bench:
     ) -> dict[str, Any] | None:
         """Calls an operation that must succeed; what it returned, or None with a finding.
 
-        What is not among the capabilities is not called: `manners` looks at those. A library
+        What is not among the capabilities is not called: `protocol_checks` looks at those. A library
         may be without the optional parameters.
         """
         if not self.can(op):

@@ -1,0 +1,278 @@
+"""Joins the shards of a run: folders in, one run folder out, nothing played.
+
+Rows are copied as they are, under the id of the joined run. What two folders played both stays as
+two attempts. A schema's cell sums up all frames of a run, so that those of the shards are summed
+up once more. The new folder appears as a whole, or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from jetproof.campaigns.merge_checks import Coverage, coverage, same_run
+from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
+from jetproof.errors import JetproofError
+from jetproof.model.verdict import Cell, Verdict, exit_code
+from jetproof.results import JOURNALS, RUN_FILE, Key, Run, read_journal, read_run, row_key
+from jetproof.results.rows import Row, cell_row, encode
+from jetproof.results.server_code import FOLDER as CODE_FOLDER
+from jetproof.results.server_code import JOURNAL as CODE_JOURNAL
+
+_SEVERITY = (
+    Verdict.ERROR, Verdict.FAIL, Verdict.STALE, Verdict.UNSTABLE, Verdict.WARN, Verdict.KNOWN
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The run folder that shards became."""
+
+    folder: Path
+    joined: Joined
+    document: Row
+    """Its `run.json`."""
+    covered: Coverage
+
+    @property
+    def exit_code(self) -> int:
+        """That of the run which the shards make together."""
+        return exit_code(self.joined.latest)
+
+
+def merge(folders: Sequence[Path], out: Path) -> Merged:
+    """Join the folders of shards into one."""
+    shards = [read_run(folder) for folder in folders]
+    same_run(shards)
+    shards.sort(key=lambda run: str(run.document.get("started_at")))
+    covered = coverage(shards)
+    joined = Joined.of(shards)
+    document = joined.document(covered)
+    write_folder(out, joined, document)
+    return Merged(out, joined, document, covered)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The cells of all shards with the attempts that they are now.
+
+    `attempts` maps a shard's number and a key there to the attempt here. Cells of schemas are kept
+    apart: each is one row, however many shards it comes from.
+    """
+
+    id: str
+    shards: tuple[Run, ...]
+    cells: tuple[Cell, ...]
+    schemas: tuple[Cell, ...]
+    attempts: Mapping[tuple[int, Key], int]
+    again: int
+
+    @classmethod
+    def of(cls, shards: Sequence[Run]) -> Joined:
+        played: dict[tuple[str, str], int] = {}
+        attempts: dict[tuple[int, Key], int] = {}
+        cells: list[Cell] = []
+        sums: dict[tuple[str, str], list[Cell]] = {}
+        for number, run in enumerate(shards):
+            for cell in run.cells:
+                if cell.suite == SCHEMA_SUITE:
+                    continue
+                name = (cell.name, cell.target)
+                played[name] = played.get(name, 0) + 1
+                attempts[number, (*name, cell.attempt)] = played[name]
+                cells.append(replace(cell, attempt=played[name]))
+            for cell in run.latest:
+                if cell.suite == SCHEMA_SUITE:
+                    sums.setdefault((cell.name, cell.target), []).append(cell)
+                    attempts[number, (cell.name, cell.target, cell.attempt)] = 1
+        return cls(
+            id=joined_id(shards),
+            shards=tuple(shards),
+            cells=tuple(cells),
+            schemas=tuple(_summed(parts) for parts in sums.values()),
+            attempts=attempts,
+            again=sum(count > 1 for count in played.values()),
+        )
+
+    @property
+    def latest(self) -> tuple[Cell, ...]:
+        """The last attempt of every cell, and the sums."""
+        last = {(cell.name, cell.target): cell for cell in self.cells}
+        return (*last.values(), *self.schemas)
+
+    @property
+    def verdicts(self) -> dict[Verdict, int]:
+        counts = dict.fromkeys(Verdict, 0)
+        for cell in self.latest:
+            counts[cell.verdict] += 1
+        return counts
+
+    def lines(self, journal: str) -> Iterator[bytes]:
+        """The lines of one journal of the joined run."""
+        if journal == "clauses":
+            for row in read_journal(self.shards[0].folder, journal):
+                yield encode({**row, "run": self.id})
+        elif journal == "cells":
+            for cell in (*self.cells, *self.schemas):
+                yield encode(cell_row(self.id, cell))
+        else:
+            yield from self._evidence(journal)
+
+    def _evidence(self, journal: str) -> Iterator[bytes]:
+        """Checks or frames. Those of a case whose cell was never written belong to nothing."""
+        indexes: dict[Key, int] = {}
+        for number, run in enumerate(self.shards):
+            for line, row in _journal(run, journal):
+                key = row_key(row)
+                attempt = self.attempts.get((number, key))
+                if attempt is None:
+                    continue
+                here = (key[0], key[1], attempt)
+                if key[0].startswith(f"{SCHEMA_SUITE}::"):
+                    indexes[here] = indexes.get(here, 0) + 1
+                    row["index"] = indexes[here]
+                elif attempt == key[2] and line.startswith(_head(run.id)):
+                    # Transcripts are long: a line that changes in its first word is not built anew.
+                    yield _head(self.id) + line[len(_head(run.id)) :]
+                    continue
+                yield encode({**row, "run": self.id, "attempt": attempt})
+
+    def document(self, covered: Coverage) -> Row:
+        """`run.json` of the joined run."""
+        first = dict(self.shards[0].document)
+        documents = [run.document for run in self.shards]
+        ends = [document.get("finished_at") for document in documents]
+        walls = [_number(document.get("wall_ms")) for document in documents]
+        request = {**_mapping(first.get("request")), "shard": None, "merged": covered.rows}
+        machines = [_mapping(document.get("machine")) for document in documents]
+        factor = max(_number(machine.get("time_factor")) for machine in machines)
+        return {
+            **first,
+            "run": self.id,
+            "started_at": min(str(document.get("started_at")) for document in documents),
+            "finished_at": None if None in ends else max(map(str, ends)),
+            "request": request,
+            "machine": {**machines[0], "time_factor": factor},
+            "targets": _targets(documents),
+            "partial": covered.partial,
+            "interrupted": any(bool(document.get("interrupted")) for document in documents),
+            "resumed": [
+                entry for document in documents for entry in _list(document.get("resumed"))
+            ],
+            "verdicts": {verdict.value: n for verdict, n in self.verdicts.items() if n},
+            "cells": len(self.latest),
+            "not_scored": sum(not cell.scored for cell in self.latest),
+            "wall_ms": max(walls),
+            "slowest_case_ms": round(max((cell.ms for cell in self.latest), default=0.0), 3),
+        }
+
+
+def joined_id(shards: Sequence[Run]) -> str:
+    """The same shards always make the same run: joining them again replaces it, in a history."""
+    ids = sorted(run.id for run in shards)
+    digest = hashlib.sha256("\n".join(ids).encode()).hexdigest()
+    return f"{ids[0].partition('-')[0]}-{digest[:6]}"
+
+
+def write_folder(folder: Path, joined: Joined, document: Row) -> None:
+    """Write everything beside the folder, then put it in place."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise JetproofError(
+            f"{folder} is not empty", phase="write", hint="choose another folder with --out"
+        )
+    scratch: Path | None = None
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        for name in JOURNALS:
+            with (scratch / f"{name}.jsonl").open("wb") as stream:
+                stream.writelines(joined.lines(name))
+        _join_server_code(joined, scratch)
+        (scratch / RUN_FILE).write_text(json.dumps(document, indent=2) + "\n", encoding="ascii")
+        scratch.chmod(0o755)  # mkdtemp makes folders for the owner alone
+        os.replace(scratch, folder)
+    except OSError as error:
+        raise JetproofError(
+            f"cannot write the joined run to {folder}: {error.strerror or error}",
+            phase="write",
+            hint="the shards are as they were; free some space, or choose another --out",
+        ) from error
+    finally:
+        if scratch is not None and scratch.exists():
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _join_server_code(joined: Joined, to: Path) -> None:
+    """Put what servers with coverage recorded in all shards into one folder."""
+    rows = []
+    for shard in joined.shards:
+        rows += [{**row, "run": joined.id} for row in read_journal(shard.folder, CODE_JOURNAL)]
+        if (shard.folder / CODE_FOLDER).is_dir():
+            shutil.copytree(shard.folder / CODE_FOLDER, to / CODE_FOLDER, dirs_exist_ok=True)
+    if rows:
+        (to / f"{CODE_JOURNAL}.jsonl").write_bytes(b"".join(map(encode, rows)))
+
+
+def _journal(run: Run, name: str) -> Iterator[tuple[bytes, Row]]:
+    """Every whole line of a journal, as it stands and as it reads."""
+    with (run.folder / f"{name}.jsonl").open("rb") as lines:
+        yield from zip(lines, read_journal(run.folder, name), strict=False)
+
+
+def _head(run: str) -> bytes:
+    """How every row of a run begins."""
+    return encode({"run": run})[:-2] + b","
+
+
+def _summed(parts: Sequence[Cell]) -> Cell:
+    """One cell of a schema out of those of the shards: the worst verdict, everything seen."""
+    worst = min(parts, key=lambda cell: (not cell.fails, _rank(cell.verdict)))
+    seen = sum(int(text) for cell in parts if (text := cell.position.get("seen", "0")).isdecimal())
+    unknown = sorted(
+        {
+            name
+            for cell in parts
+            for name in cell.position.get("unknown-fields", "").split(", ")
+            if name
+        }
+    )
+    position = {"seen": str(seen)} | ({"unknown-fields": ", ".join(unknown)} if unknown else {})
+    return replace(worst, position=position, attempt=1)
+
+
+def _rank(verdict: Verdict) -> int:
+    return _SEVERITY.index(verdict) if verdict in _SEVERITY else len(_SEVERITY)
+
+
+def _targets(documents: Sequence[Mapping[str, object]]) -> list[Row]:
+    """The targets of all shards, each with every server that was started for it."""
+    merged: dict[str, Row] = {}
+    for document in documents:
+        for row in _list(document.get("targets")):
+            known = _mapping(row)
+            before = merged.get(str(known["target"]))
+            if before is None:
+                merged[str(known["target"])] = known
+                continue
+            seen = {key: value for key, value in known.items() if value is not None}
+            servers = [*_list(before.get("servers")), *_list(known.get("servers"))]
+            merged[str(known["target"])] = {**before, **seen, "servers": servers}
+    return list(merged.values())
+
+
+def _mapping(value: object) -> dict[str, object]:
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0

@@ -1,0 +1,179 @@
+"""Mutation of the reference client: can the cases for clients fail?
+
+The reference client plays them as it is, and once for each of its knobs, which make it wrong in
+one way: the cases of the clauses that a knob breaks must notice. All of them share one server.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+
+from jetproof.campaigns.interrupts import Interrupts, attended
+from jetproof.campaigns.libraries import Judged, meet_reference, pools
+from jetproof.campaigns.mutate import LastCells, Mutated, Trial, choose, judge
+from jetproof.engine.run import RunOptions, run
+from jetproof.errors import JetproofError
+from jetproof.load.library import Library
+from jetproof.model.case import Case
+from jetproof.model.identity import REFERENCE
+from jetproof.model.mutant import Mutant
+from jetproof.model.verdict import Cell
+from jetproof.plan import Item, PlanClient, PlanTarget, Selected, client_items, make_plan
+from jetproof.targets.reference_client.conduct import NEWEST, SPOKEN
+from jetproof.targets.reference_client.knobs import KNOBS
+
+_PROCESSES = 2
+_CASES_PER_JOB = 8
+_PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    """The reference client in one shape, and the cases that it plays.
+
+    `knob` makes it wrong; without one it is as it is. `revision` is an earlier text that it keeps to,
+    such as adr-50@7."""
+
+    knob: str | None
+    revision: str | None
+    cases: Sequence[Case]
+
+    @property
+    def name(self) -> str:
+        return _name(self.knob or _PLAIN, self.revision)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        revision = ("--revision", self.revision) if self.revision else ()
+        return (*revision, *(("--knob", self.knob) if self.knob else ()))
+
+    def of(self, reference: Judged) -> Judged:
+        """The reference client in this shape, under a name of its own."""
+        assert reference.client is not None
+        client = replace(reference.client, command=(*reference.client.command, *self.arguments))
+        claims = dict(reference.plan.claims)
+        if self.revision:
+            spec, _, number = self.revision.partition("@")
+            claims[spec] = int(number)
+        plan: PlanClient = replace(reference.plan, name=self.name, claims=claims)
+        return Judged(plan, client, reference.ledger)
+
+
+def check_has_knobs(client: str) -> None:
+    """Refuse a client that cannot be made wrong."""
+    if client != REFERENCE:
+        raise JetproofError(
+            f"{client!r} cannot be made wrong on purpose",
+            phase="plan",
+            hint="only the reference client has knobs: --client reference",
+        )
+
+
+async def mutate_client(
+    library: Library,
+    targets: Sequence[PlanTarget],
+    cases: Sequence[Case],
+    patterns: Sequence[str],
+    options: RunOptions,
+    at_once: int,
+    interrupts: Interrupts,
+    emit: Callable[[Trial], None],
+) -> Mutated:
+    """Play the cases with the reference client as it is, and with each knob that `patterns` name."""
+    knobs = [Mutant(id=knob.name, about=knob.does, breaks=knob.breaks, rules=()) for knob in KNOBS]
+    items = [Item(case, case.revision) for case in cases]
+    mutants = choose(knobs, items, patterns)
+    revisions = {knob.name: knob.revision for knob in KNOBS}
+    concerned = {mutant.id: _by_revision(cases, mutant, revisions[mutant.id]) for mutant in mutants}
+    used = {revision for by_revision in concerned.values() for revision in by_revision}
+    variants = [
+        _Variant(knob, revision, own)
+        for knob, by_revision in concerned.items()
+        for revision, own in by_revision.items()
+    ]
+    variants += [
+        _Variant(
+            None,
+            revision,
+            [
+                case
+                for case in cases
+                if any(case in own.get(revision, ()) for own in concerned.values())
+            ],
+        )
+        for revision in used
+    ]
+    cells = await _cells(library, variants, targets, options, at_once, interrupts)
+    trials = []
+    for mutant in mutants:
+        played = _of_all(cells, mutant.id, concerned[mutant.id])
+        baseline = _of_all(cells, _PLAIN, concerned[mutant.id])
+        trials.append(judge(mutant, {mutant.id: len(played)}, played, baseline))
+        emit(trials[-1])
+    plain = [cell for revision in used for cell in cells[_name(_PLAIN, revision)].values()]
+    return Mutated.of(targets[0].name, items, mutants, trials, plain, interrupts)
+
+
+def _by_revision(
+    cases: Sequence[Case], mutant: Mutant, revision: str | None
+) -> Mapping[str | None, Sequence[Case]]:
+    """The cases of the clauses that a knob breaks, by the revision that the client then keeps to:
+    the knob's, if it has one, else that of the case, as far as the client has a choice."""
+    found: dict[str | None, list[Case]] = defaultdict(list)
+    for case in cases:
+        if set(case.clauses) & set(mutant.breaks):
+            spoken = case.revision in SPOKEN.get(case.spec, ())
+            newest = case.revision == NEWEST.get(case.spec)
+            own = f"{case.spec}@{case.revision}" if spoken and not newest else None
+            found[revision or own].append(case)
+    return found
+
+
+def _name(shape: str, revision: str | None) -> str:
+    return shape if revision is None else f"{shape} {revision}"
+
+
+def _of_all(
+    cells: Mapping[str, Mapping[str, Cell]], shape: str, revisions: Iterable[str | None]
+) -> Mapping[str, Cell]:
+    """The cells of one shape of the client, under all revisions that it kept to, by case."""
+    return {case: cell for each in revisions for case, cell in cells[_name(shape, each)].items()}
+
+
+async def _cells(
+    library: Library,
+    variants: Sequence[_Variant],
+    targets: Sequence[PlanTarget],
+    options: RunOptions,
+    at_once: int,
+    interrupts: Interrupts,
+) -> Mapping[str, Mapping[str, Cell]]:
+    """The cells of every variant, by its name and by case."""
+    reference = await meet_reference(options.time_factor)
+    libraries: list[Judged] = []
+    items: list[Item] = []
+    for variant in variants:
+        one = variant.of(reference)
+        libraries.append(one)
+        items += client_items(library, variant.cases, one.plan)
+    plan = make_plan(library, Selected(tuple(items)), targets, skip=frozenset())
+    collected = LastCells()
+    async with AsyncExitStack() as stack:
+        owner = await stack.enter_async_context(attended(interrupts))
+        ready = await stack.enter_async_context(pools(libraries, options.time_factor, _PROCESSES))
+        playing = replace(
+            options,
+            libraries=ready,
+            owner=owner,
+            cases_at_once=_CASES_PER_JOB * at_once,
+            confirm=0,
+        )
+        await run(plan, library, collected, playing, interrupts.stop)
+    found: dict[str, dict[str, Cell]] = defaultdict(dict)
+    for cell in collected.cells:
+        if cell.client is not None:
+            found[cell.client][cell.case] = cell
+    return found
