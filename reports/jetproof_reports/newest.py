@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from jetproof.model.identity import client_name
 from jetproof.model.verdict import Cell, Verdict
-from jetproof_reports.page.plain import Row, pairs, text, texts
+from jetproof_reports.plain import Row, pairs, text, texts
 
 Known = Mapping[tuple[str | None, str], Row]
 

@@ -24,7 +24,8 @@ from jetproof_reports.newest import is_scored
 from jetproof_reports.page.evidence import evidence_of
 from jetproof_reports.page.libraries import held_of, is_witness, laws_of, libraries_of
 from jetproof_reports.page.overview import overview_of
-from jetproof_reports.page.plain import (
+from jetproof_reports.page.views import REFERENCE, tables_of
+from jetproof_reports.plain import (
     Plain,
     Pool,
     Row,
@@ -36,7 +37,6 @@ from jetproof_reports.page.plain import (
     text,
     texts,
 )
-from jetproof_reports.page.views import REFERENCE, tables_of
 
 FORMAT = 1
 NO_CELL = " "

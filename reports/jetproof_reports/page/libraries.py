@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from jetproof.model.claims import held_revision
 from jetproof.model.identity import client_name
-from jetproof_reports.page.plain import Plain, Tables, pairs, rows_of, text
+from jetproof_reports.plain import Plain, Tables, pairs, rows_of, text
 
 
 def is_witness(client: str) -> bool:

@@ -19,7 +19,7 @@ from jetproof.model.identity import REFERENCE, client_name
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.digest import Digest, Group, digest, not_scored_line, span, subject_of
 from jetproof_reports.newest import cell_of
-from jetproof_reports.page.plain import Plain, Row, Tables, https, rows_of, text
+from jetproof_reports.plain import Plain, Row, Tables, https, rows_of, text
 from jetproof_reports.releases import release_key
 
 Numbered = Sequence[tuple[int, Row]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jetproof_reports.page.libraries import is_witness
-from jetproof_reports.page.plain import (
+from jetproof_reports.plain import (
     Plain,
     Pool,
     Row,
