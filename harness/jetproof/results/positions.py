@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from jetproof.model.identity import REFERENCE
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.coverage import SCHEMAS
 from jetproof.results.digest import releases
@@ -57,6 +59,26 @@ def position_rows(cells: Iterable[Cell]) -> list[dict[str, object]]:
         }
         for key, mine in found.items()
     ]
+
+
+def questions(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of the table `positions` by question: each answer once, with who gives it.
+
+    What the reference layer does stands apart. `odd` marks an answer that one release alone gives."""
+    found: dict[tuple[object, ...], dict[str, Any]] = {}
+    for row in rows:
+        apart = row["provider"] == REFERENCE
+        key = tuple(row[name] for name in ("case", "spec_revision", "topology", "client", "name"))
+        one = found.setdefault((*key, apart), {**row, "values": {}})
+        by = {"provider": row["provider"], "servers": list(row["servers"])}
+        one["values"].setdefault(row["value"], []).append(by)
+    for one in found.values():
+        given = one["values"]
+        odd = odd_answer({value: sum(len(by["servers"]) for by in given[value]) for value in given})
+        one["values"] = [
+            {"value": value, "by": by, "odd": value == odd} for value, by in given.items()
+        ]
+    return list(found.values())
 
 
 _KEY = ("spec", "spec_revision", "suite", "case", "topology", "client", "provider")

@@ -22,8 +22,16 @@ from jetproof.model.verdict import Verdict
 from jetproof.results.changes import DIFFERS, KINDS, NO_VERDICT, States
 from jetproof_reports.newest import is_scored
 from jetproof_reports.page.evidence import evidence_of
-from jetproof_reports.page.libraries import held_of, is_witness, laws_of, libraries_of
+from jetproof_reports.page.libraries import (
+    held_of,
+    is_witness,
+    laws_of,
+    libraries_of,
+    library_questions,
+    superseded,
+)
 from jetproof_reports.page.overview import overview_of
+from jetproof_reports.page.revisions import clauses_of, revised_of, unspoken
 from jetproof_reports.page.views import REFERENCE, tables_of
 from jetproof_reports.plain import (
     Plain,
@@ -84,6 +92,7 @@ class _Maker:
             key=lambda column: (column[2] == REFERENCE, *column),
         )
         self.rows = sorted({_row_key(row) for row in self.matrix}, key=_row_order)
+        self.sentences = clauses_of(tables)
         self.numbers: dict[Key, int] = {}
         """The cell's number by its key."""
         self.suites, self.clauses = Pool(), Pool()
@@ -102,7 +111,11 @@ class _Maker:
             "format": FORMAT,
             "overview": overview_of(self.tables, self._held()),
             "head": head,
-            "tables": tables_of(self.tables),
+            "tables": {
+                **tables_of(self.tables, self.sentences),
+                "revised": revised_of(self.tables, self.sentences),
+                "library_positions": library_questions(self._of_libraries(head["superseded"])),
+            },
             "evidence": evidence_of(
                 self.tables, self.numbers, self.suites.values, self.fingerprints, self.more
             ),
@@ -125,6 +138,7 @@ class _Maker:
             )
         }
         clauses: list[list[int]] = []
+        silent: list[list[int]] = []
         states: dict[Key, States] = {}
         for of in self.rows:
             mine = states.setdefault(_twin(of), States.none())
@@ -145,6 +159,10 @@ class _Maker:
                 named = texts(self.more.get(key, row).get("clauses")) or named
             grid.append("".join(letters))
             clauses.append([self.clauses.add(clause) for clause in named])
+            judged = {"spec": of[0], "spec_revision": of[3]}
+            silent.append(
+                [self.clauses.add(name) for name in unspoken(self.sentences, judged, named)]
+            )
         stable = {
             text(row.get("fingerprint")): row.get("stable")
             for row in rows_of(self.tables, "fingerprints")
@@ -176,6 +194,7 @@ class _Maker:
                 "topology": [of[4] for of in self.rows],
                 "client": [of[5] for of in self.rows],
                 "clauses": clauses,
+                "unspoken": silent,
                 "changes": [changes.add(states[_twin(of)].changes()) for of in self.rows],
                 "held_to": held_to,
                 "is_held": [
@@ -210,6 +229,11 @@ class _Maker:
             "not_scored": [
                 number for key, number in self.numbers.items() if not is_scored(by_key[key])
             ],
+            "superseded": superseded(
+                (number, by_key[key], _is_claimed(by_key[key], libraries, laws))
+                for key, number in self.numbers.items()
+                if by_key[key].get("client")
+            ),
             "left_out": [],
             "libraries": libraries,
             "laws": laws,
@@ -233,6 +257,16 @@ class _Maker:
             (number, {**self.more.get(key, {}), **by_key[key]})
             for key, number in self.numbers.items()
             if _is_held_to(by_key[key], libraries, laws)
+        ]
+
+    def _of_libraries(self, left_out: list[int]) -> list[tuple[int, Row]]:
+        """The cells of client libraries that count, by number."""
+        by_key = {_key(row): row for row in self.matrix}
+        without = set(left_out)
+        return [
+            (number, by_key[key])
+            for key, number in self.numbers.items()
+            if by_key[key].get("client") and number not in without
         ]
 
     def _counts(self) -> Plain:
@@ -280,10 +314,12 @@ class _Maker:
 def _is_held_to(row: Row, libraries: dict[str, Plain], laws: dict[str, int]) -> bool:
     """Whether who was played answers for what the cell was judged by; servers always do."""
     client = row.get("client")
-    if not client:
-        return True
-    held = held_of(libraries, laws, client, text(row.get("spec")))
-    return not is_witness(client) and held in (None, row.get("spec_revision"))
+    return not client or (not is_witness(client) and _is_claimed(row, libraries, laws))
+
+
+def _is_claimed(row: Row, libraries: dict[str, Plain], laws: dict[str, int]) -> bool:
+    held = held_of(libraries, laws, row["client"], text(row.get("spec")))
+    return held in (None, row.get("spec_revision"))
 
 
 def _newest(tables: Tables) -> dict[Key, dict[str, Any]]:

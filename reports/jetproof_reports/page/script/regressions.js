@@ -9,7 +9,7 @@ function comparisons(matrix, tables) {
   const runs = changed || (tables.between_runs && matrix.head.runs.length > 1);
   return [
     ["", "Two releases"],
-    specsWithRevisions(matrix, tables).length ? ["revisions", "Two revisions of the text"] : null,
+    tables.revised.length ? ["revisions", "Two revisions of the text"] : null,
     runs ? ["runs", `The newest two runs (${whole(changed)})`] : null,
   ].filter(Boolean);
 }

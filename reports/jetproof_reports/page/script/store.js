@@ -47,6 +47,8 @@ class Matrix {
       heldTo: rows.held_to[index],
       isHeld: rows.is_held[index],
       clauses: rows.clauses[index].map((clause) => head.clauses[clause]),
+      // Those of them that do not hold in the row's revision.
+      unspoken: new Set(rows.unspoken[index].map((clause) => head.clauses[clause])),
     }));
     this.serverRows = this.rows.filter((row) => !row.client);
     this.clientRows = this.rows.filter((row) => row.client);
@@ -98,9 +100,14 @@ class Matrix {
     return this.verdict(row, column);
   }
 
+  /** The number of a cell; -1 where the case was not played on that release. */
+  numberOf(row, column) {
+    return this.numbers[row.index * this.columns.length + column.index];
+  }
+
   /** A cell, or null where the case was not played on that release. */
   cell(row, column) {
-    const number = this.numbers[row.index * this.columns.length + column.index];
+    const number = this.numberOf(row, column);
     if (number < 0) return null;
     const { head } = this;
     const of = (name) => head.cells[name][number];
