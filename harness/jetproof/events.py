@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jetproof.model.clause import Clause
-from jetproof.model.verdict import Cell, Check, FrameRecord, Question, Verdict
+from jetproof.model.verdict import Cell, Check, FrameRecord, Question, SchemaResult, Verdict
 
 INTERRUPTED = "interrupted"
 """Why a run ended early if a person or a CI system ended it."""
@@ -88,11 +88,24 @@ class CaseHeld:
 
 @dataclass(frozen=True, slots=True)
 class CaseFinished:
+    """A cell with its evidence. `earlier`: a part of the run that was resumed has played it."""
+
     cell: Cell
     checks: Sequence[Check] = ()
     frames: Sequence[FrameRecord] = ()
     questions: Sequence[Question] = ()
     """What the engine itself asked while the case was played."""
+    earlier: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaJudged:
+    """When all cases have ended: what all messages of one kind say about a target.
+
+    `earlier`: a part of the run that was resumed has judged it."""
+
+    result: SchemaResult
+    earlier: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +126,6 @@ class RunFinished:
 
 Event = (
     RunStarted | TargetStarted | TargetFailed | TargetStopped | ServerCode | CaseStarted
-    | CaseHeld | CaseFinished | Notice | RunFinished
+    | CaseHeld | CaseFinished | SchemaJudged | Notice | RunFinished
 )  # fmt: skip
 Emit = Callable[[Event], None]

@@ -1,8 +1,14 @@
-"""The columns of a table, written once and read by Spark and by pyarrow with the very same types."""
+"""The columns of a table, known once and read by Spark and by pyarrow with the very same types.
+
+Columns of journals follow from the types of their rows (`columns_of`); others are written down."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import inspect
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,6 +22,42 @@ def columns(text: str) -> Columns:
     """One `name type` a line."""
     pairs = (line.split(maxsplit=1) for line in text.strip().splitlines())
     return {name: kind.strip() for name, kind in pairs}
+
+
+def columns_of(row: type[msgspec.Struct], without: Collection[str] = ()) -> Columns:
+    """A column per field of a row; every column may be null."""
+    described = inspect.type_info(row)
+    assert isinstance(described, inspect.StructType)
+    return {
+        field.encode_name: _kind_of(field.type)
+        for field in described.fields
+        if field.encode_name not in without
+    }
+
+
+def _kind_of(kind: inspect.Type) -> str:
+    match kind:
+        case inspect.Metadata():
+            return _kind_of(kind.type)
+        case inspect.UnionType():
+            [one] = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
+            return _kind_of(one)
+        case inspect.StrType() | inspect.EnumType() | inspect.LiteralType():
+            return "string"
+        case inspect.IntType():
+            return "int"
+        case inspect.FloatType():
+            return "double"
+        case inspect.BoolType():
+            return "boolean"
+        case inspect.ListType() | inspect.VarTupleType():
+            return f"array<{_kind_of(kind.item_type)}>"
+        case inspect.DictType():
+            return f"map<{_kind_of(kind.key_type)},{_kind_of(kind.value_type)}>"
+        case inspect.StructType():
+            fields = (f"{field.encode_name}:{_kind_of(field.type)}" for field in kind.fields)
+            return f"struct<{','.join(fields)}>"
+    raise TypeError(f"a table has no column for {kind}")
 
 
 def spark_schema(of: Columns) -> StructType:

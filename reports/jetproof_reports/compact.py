@@ -5,7 +5,7 @@ is left out, and so are rows of a case whose cell was never written. What is not
 written by another schema, is refused with the folder's name.
 
     run.parquet      one row, written last: without it the folder is no run
-    cells.parquet    one row a cell and attempt; `cell_no` names it in the tables below
+    cells.parquet    one row a verdict and attempt, of a cell or of a schema; `cell_no` names it below
     checks.parquet   one row an expectation
     frames.parquet   one row a frame
     clauses.parquet  the clauses as they read when the run was made
@@ -19,12 +19,21 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jetproof.errors import JetproofError
-from jetproof.model.identity import client_name
-from jetproof.results import JOURNALS, RUN_FILE, read_document, read_journal
+from jetproof.model.identity import ANY, client_name
+from jetproof.results import (
+    JOURNALS,
+    RUN_FILE,
+    read_document,
+    read_journal,
+    read_results,
+    read_rows,
+)
+from jetproof.results.rows import CellRow, ClauseRow, SchemaRow, check_row, plain, schema_of
 from jetproof_reports.columns import arrow_schema
 from jetproof_reports.releases import release_key
 from jetproof_reports.schemas import SOURCES, VERSION
@@ -46,7 +55,7 @@ def compact(run: Path, folder: Path) -> Row:
     document = read_document(run)
     _need_journals(run)
     run_id = str(document["run"])
-    clauses = [{**row, "run_id": run_id} for row in read_journal(run, "clauses")]
+    clauses = [{**plain(row), "run_id": run_id} for row in read_rows(run, ClauseRow)]
     cells = _cells(run, document, clauses)
     counts = {"cells": _write(folder, "cells", cells)}
     counts["clauses"] = _write(folder, "clauses", sorted(clauses, key=_clause_order))
@@ -98,16 +107,45 @@ def _cells(run: Path, document: Mapping[str, object], clauses: Sequence[Row]) ->
     keys: dict[str, int] = {}
     # One run can judge a case by several revisions, so a cell's name alone does not tell it.
     latest: dict[tuple[object, ...], Row] = {}
-    for number, row in enumerate(read_journal(run, "cells"), 1):
-        try:
-            cell = _cell(row, document, sentences, builds, keys)
-            latest[tuple(cell[name] for name in _CELL)] = cell
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise _misshapen(run, "cells", number, error) from error
+    of_cases, of_schemas = read_results(run)
+    rows = (*map(_of_case, of_cases), *map(_of_schema, of_schemas))
+    for row in rows:
+        cell = _cell(row, document, sentences, builds, keys)
+        latest[tuple(cell[name] for name in _CELL)] = cell
     cells = sorted(latest.values(), key=_cell_order)
     for number, cell in enumerate(cells):
         cell["cell_no"] = number
     return cells
+
+
+def _of_case(row: CellRow) -> Row:
+    return plain(row) | {"position": sorted(row.position.items())}
+
+
+def _of_schema(row: SchemaRow) -> Row:
+    """What was judged of a schema, beside the cells: reports list and compare both."""
+    result = schema_of(row)
+    return plain(row) | {
+        "cell": result.name,
+        "case": result.about,
+        "suite": result.heading,
+        "spec": result.heading,
+        "spec_revision": 0,
+        "topology": ANY,
+        "configuration": ANY,
+        "clauses": [],
+        "position": sorted(result.observed.items()),
+        "case_hash": result.schema_hash,
+        "ms": 0.0,
+    }
+
+
+def _violations(run: Path) -> Iterator[Row]:
+    """What breaks schemas, as rows of `checks`; older runs have them among their checks."""
+    for row in read_rows(run, SchemaRow):
+        result = schema_of(row)
+        for index, check in enumerate(result.checks, 1):
+            yield plain(check_row(row.run, result, index, check))
 
 
 def _cell(
@@ -117,7 +155,7 @@ def _cell(
     builds: Mapping[str, str | None],
     keys: dict[str, int],
 ) -> Row:
-    server, clauses = str(row["server"]), [str(clause) for clause in row["clauses"]]
+    server, clauses = row["server"], row["clauses"]
     if server not in keys:
         keys[server] = release_key(server)
     library, version = library_of(row.get("client"))
@@ -126,22 +164,13 @@ def _cell(
     return {
         **{name: row.get(name) for name in SOURCES["cells"]},
         "run_id": str(document["run"]),
-        "case": str(row["case"]),
-        "attempt": int(row.get("attempt", 1)),
         "release_key": keys[server],
         "library": library,
         "client_key": None if library is None else release_key(version),
-        "clauses": clauses,
-        "position": [(str(k), str(v)) for k, v in sorted(row.get("position", {}).items())],
         "spec_hash": _hash("\n".join(law)),
         "harness": _harness(document),
-        "build": builds.get(str(row.get("target"))),
+        "build": builds.get(row["target"]),
         "run_at": str(document.get("started_at", "")),
-        # Runs of older versions played a red cell once, and did not say what it proves.
-        "plays": [str(play) for play in row.get("plays") or ()],
-        "never_right": bool(row.get("never_right")),
-        # Runs before there were editions scored every cell.
-        "scored": bool(row.get("scored", True)),
     }
 
 
@@ -260,7 +289,8 @@ def _stream(run: Path, folder: Path, name: str, cells: Sequence[Row]) -> int:
                 out.write_table(table.sort_by(order), row_group_size=GROUP_ROWS)
                 waiting.clear()
 
-        for batch in _batches(path, schema):
+        more = _violations(run) if name == "checks" else ()
+        for batch in chain(_batches(path, schema), _batch(list(more), schema)):
             kept = known.named(batch, schema)
             written += kept.num_rows
             waiting.append(kept)
@@ -317,6 +347,25 @@ class _KnownCells:
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+def _journal_schema(schema: pa.Schema) -> pa.Schema:
+    """What is read of a journal: the name of the cell, in the place of what is known of it."""
+    import pyarrow as pa
+
+    of_cell = ("run_id", "cell_no", "case", "server", "client")
+    wanted = [field for field in schema if field.name not in of_cell]
+    texts, numbers = _CELL[:2], _CELL[2:]
+    key = [(name, pa.string()) for name in texts] + [(name, pa.int32()) for name in numbers]
+    return pa.schema([*key, *wanted])
+
+
+def _batch(rows: Sequence[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Rows as they would come from a journal."""
+    import pyarrow as pa
+
+    if rows:
+        yield pa.RecordBatch.from_pylist(list(rows), schema=_journal_schema(schema))
+
+
 def _batches(path: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The whole lines of a journal, parsed in blocks."""
     import pyarrow as pa
@@ -325,11 +374,7 @@ def _batches(path: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     size = _whole_lines(path)
     if not size:
         return
-    of_cell = ("run_id", "cell_no", "case", "server", "client")
-    wanted = [field for field in schema if field.name not in of_cell]
-    texts, numbers = _CELL[:2], _CELL[2:]
-    key = [(name, pa.string()) for name in texts] + [(name, pa.int32()) for name in numbers]
-    fields = pa.schema([*key, *wanted])
+    fields = _journal_schema(schema)
     options = pj.ParseOptions(explicit_schema=fields, unexpected_field_behavior="ignore")
     reading = pj.ReadOptions(block_size=BLOCK_BYTES)
     try:
@@ -362,14 +407,6 @@ def _whole_lines(path: Path) -> int:
                 return start + place + 1
             end = start
     return 0
-
-
-def _misshapen(run: Path, name: str, number: int, error: Exception) -> JetproofError:
-    return JetproofError(
-        f"{run / name}.jsonl:{number}: not a row of {name}: {type(error).__name__} {error}",
-        phase="load",
-        hint="the file was changed after the run, or another version wrote it",
-    )
 
 
 def writer(path: Path, schema: pa.Schema) -> Any:

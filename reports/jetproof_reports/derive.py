@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FRAMES_KEPT = 200
-NAME = "derived-5"
+NAME = "derived-6"
 """The number is raised when a table's meaning changes: older ones are then computed again."""
 COUNT_SECONDS = 60.0
 """How long to wait for the count of a write that is done; it comes at once."""

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jetproof.errors import JetproofError
+from jetproof.model.identity import schema_name
 from jetproof.results.changes import between_sides
 from jetproof_reports.compact import writing
 from jetproof_reports.history import History, KeptRun
@@ -223,7 +224,7 @@ def choose(side: Side, kept: Sequence[KeptRun]) -> Chosen:
         told = sorted({f"{row['spec']}@{row['spec_revision']}" for row in rows})
         rows = [r for r in rows if (r["spec"], r["spec_revision"]) == (side.spec, side.revision)]
         _must_have(rows, side, f"nothing of {side.spec}@{side.revision}", told)
-    cells = [row for row in rows if row["spec"] != "schemas"]
+    cells = [row for row in rows if schema_name(row["case"]) is None]
     values = {name: frozenset(row[name] for row in cells) for name in _MATCHED}
     return Chosen(side, tuple(run.run_id for run in runs), values)
 

@@ -3,7 +3,7 @@
     history/
       run_id=20261116T122314Z-4f562a/
         run.parquet cells.parquet checks.parquet frames.parquet clauses.parquet
-        derived-5/              tables of this run alone, computed by the first report that reads it
+        derived-6/              tables of this run alone, computed by the first report that reads it
           cells/                Parquet files, and a manifest with their row counts
 
 A run is written under a temporary name and renamed when it is whole, so a reader sees all of it or

@@ -1,6 +1,6 @@
 """The commit record of a derived table: from which run it was made, and how many rows it has.
 
-    run_id=…/derived-5/cells/
+    run_id=…/derived-6/cells/
       part-….parquet
       _manifest.json      written last; the folder gets its name after that
 

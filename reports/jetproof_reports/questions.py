@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from jetproof.model.identity import schema_name
 from jetproof.model.verdict import Cell
 from jetproof.results import changes
 from jetproof.results.coverage import clauses_in_force, covered_clauses
@@ -31,7 +32,7 @@ RECENT = "recent"
 def answered(collected: Mapping[str, pa.Table], kept: Sequence[KeptRun]) -> dict[str, pa.Table]:
     """The tables that Spark made of the kept runs, and those that are made of them."""
     latest = rows_of(collected["cells"])
-    cells = [cell_of(row) for row in latest]
+    cells = [cell_of(row) for row in latest if schema_name(row["case"]) is None]
     recent = rows_of(collected[RECENT]) if RECENT in collected else []
     made: dict[str, Callable[[], Rows]] = {
         "regressions": lambda: [

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jetproof.model.identity import schema_key
 from jetproof_reports.columns import Columns, spark_schema
 from jetproof_reports.schemas import SOURCES
 
@@ -38,7 +39,17 @@ def read_sources(spark: SparkSession, folders: Sequence[Path]) -> Sources:
         file = "run" if name == "runs" else name
         return read_files(spark, SOURCES[name], [folder / f"{file}.parquet" for folder in folders])
 
-    return Sources(**{name: table(name) for name in SOURCES})
+    tables = {name: table(name) for name in SOURCES}
+    return Sources(**tables | {"cells": _with_schemas(tables["cells"])})
+
+
+def _with_schemas(cells: DataFrame) -> DataFrame:
+    """Runs that were kept before `schema` was a column called it the case `schemas::pub-ack`."""
+    from pyspark.sql import functions as F
+
+    prefix = schema_key("")
+    named = F.when(F.startswith("case", F.lit(prefix)), F.substr("case", F.lit(len(prefix) + 1)))
+    return cells.withColumn("schema", F.coalesce("schema", named))
 
 
 def read_files(spark: SparkSession, columns: Columns, paths: Sequence[Path]) -> DataFrame:

@@ -1,8 +1,9 @@
 """Every table and its columns: the one place of column names and types.
 
-A table is written down once, in the small type language that Spark prints (`array<string>`,
-`map<string,bigint>`); `columns.spark_schema` and `columns.arrow_schema` turn it into what either side
-needs. Columns are only ever added: a file that lacks one is read with nulls.
+Tables of journals have the fields of their rows (`jetproof.results.rows`). Others are written down
+once, in the small type language that Spark prints (`array<string>`, `map<string,bigint>`).
+`columns.spark_schema` and `columns.arrow_schema` turn either into what both sides need. Columns are
+only ever added: a file that lacks one is read with nulls.
 
 Source tables are what a run folder holds. Derived tables of one run (`DERIVED`) are computed once a
 run and kept in a history. Everything in `REPORT` is computed for one report.
@@ -10,7 +11,8 @@ run and kept in a history. Everything in `REPORT` is computed for one report.
 
 from __future__ import annotations
 
-from jetproof_reports.columns import Columns, columns
+from jetproof.results.rows import CellRow, CheckRow, ClauseRow, FrameRow
+from jetproof_reports.columns import Columns, columns, columns_of
 
 VERSION = 1
 """Raised when a reader of older files would misread newer ones; new columns do not raise it."""
@@ -52,107 +54,38 @@ RUNS = columns("""
     libraries array<struct<name:string,parts:string,runtime:string,claims:map<string,int>>>
 """)
 
-CELLS = columns("""
-    run_id string
-    cell_no int
-    cell string
-    case string
-    suite string
-    spec string
-    spec_revision int
-    server string
-    release_key bigint
-    provider string
-    topology string
-    configuration string
-    target string
-    client string
-    library string
-    client_key bigint
-    attempt int
-    verdict string
-    reason string
-    ms double
-    started_at string
-    clauses array<string>
-    position map<string,string>
-    deviation string
-    case_hash string
-    spec_hash string
-    harness string
-    build string
-    run_at string
-    replay string
-    server_log array<string>
-    kind string
-    severity string
-    upstream string
-    plays array<string>
-    never_right boolean
-    edition string
-    scored boolean
-""")
+_OF_RUN = {"run_id": "string"}
+_OF_CELL = {
+    **_OF_RUN,
+    "cell_no": "int",
+    "case": "string",
+    "server": "string",
+    "client": "string",
+}
+"""What rows of a cell know of it, in the place of its name."""
+_NAMES_CELL = ("run", "cell", "spec_revision", "target", "attempt")
 
-CHECKS = columns("""
-    run_id string
-    cell_no int
-    case string
-    server string
-    client string
-    index int
-    step string
-    iteration string
-    kind string
-    path string
-    ok boolean
-    expected string
-    actual string
-    ms double
-    fault string
-""")
+CELLS = {
+    **_OF_RUN,
+    "cell_no": "int",
+    **columns_of(CellRow, without=("run",)),
+    "schema": "string",
+    "release_key": "bigint",
+    "library": "string",
+    "client_key": "bigint",
+    "spec_hash": "string",
+    "harness": "string",
+    "build": "string",
+    "run_at": "string",
+}
+"""Everything that has a verdict. `schema` is null for cells, and names the wire schema of a row
+that is about all messages of one kind."""
 
-FRAMES = columns(f"""
-    run_id string
-    cell_no int
-    case string
-    server string
-    client string
-    index int
-    ms double
-    direction string
-    connection string
-    op string
-    subject string
-    reply string
-    status int
-    description string
-    headers {HEADERS}
-    size int
-    truncated boolean
-    payload string
-    payload_b64 string
-    note string
-    step string
-""")
+CHECKS = {**_OF_CELL, **columns_of(CheckRow, without=_NAMES_CELL)}
 
-CLAUSES = columns("""
-    run_id string
-    clause string
-    spec string
-    section string
-    level string
-    actor string
-    status string
-    text string
-    revision_from int
-    revision_to int
-    applies_from string
-    sentence_hash string
-    anchor string
-    replaces string
-    contested_with array<string>
-    note string
-""")
+FRAMES = {**_OF_CELL, **columns_of(FrameRow, without=_NAMES_CELL), "headers": HEADERS}
+
+CLAUSES = {**_OF_RUN, **columns_of(ClauseRow, without=("run",))}
 
 SOURCES: dict[str, Columns] = {
     "runs": RUNS,

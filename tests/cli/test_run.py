@@ -22,11 +22,9 @@ CaseFile = Callable[..., Path]
 
 
 def cells(document: dict[str, object]) -> dict[str, str]:
-    """Verdicts by case name, those of the schemas left out."""
+    """Verdicts by case name."""
     rows: list[dict[str, str]] = document["cells"]  # type: ignore[assignment]
-    return {
-        row["case"].rpartition("::")[2]: row["verdict"] for row in rows if row["suite"] != "schemas"
-    }
+    return {row["case"].rpartition("::")[2]: row["verdict"] for row in rows}
 
 
 def lines(path: Path) -> Iterator[dict[str, object]]:
@@ -249,7 +247,7 @@ def test_an_unavailable_server_says_so_and_does_not_hide_other_targets(
     document = jetproof("run", "--json", *arguments).document
     assert document["exit_code"] == 3
     targets: list[dict[str, str]] = document["cells"]  # type: ignore[assignment]
-    verdicts = {row["target"]: row["verdict"] for row in targets if row["suite"] != "schemas"}
+    verdicts = {row["target"]: row["verdict"] for row in targets}
     assert sorted(verdicts.values()) == ["error", "pass"]
     assert verdicts["path:./server"] == "error"
 
@@ -278,7 +276,7 @@ def test_resume_plays_what_is_missing_and_keeps_what_is_there(
     assert cells(document) == {"passes": "pass", "fails": "fail"}
     assert "✗ fail     adr-50/trial::fails @" in done.err
     assert "reply.json.seq" in done.err
-    rows = [row for row in lines(tmp_path / "out" / "cells.jsonl") if row["suite"] != "schemas"]
+    rows = lines(tmp_path / "out" / "cells.jsonl")
     assert sorted((str(row["case"]), row["attempt"]) for row in rows) == [
         ("adr-50/trial::fails", 1),
         ("adr-50/trial::passes", 1),
@@ -296,7 +294,7 @@ def test_resume_plays_errors_again_as_a_further_attempt(
     binary = installed_binary()
     server.write_text(f'#!/bin/sh\nexec "{binary}" "$@"\n')
     assert jetproof("run", "--resume", "out").code == 0
-    rows = [row for row in lines(tmp_path / "out" / "cells.jsonl") if row["suite"] != "schemas"]
+    rows = lines(tmp_path / "out" / "cells.jsonl")
     assert [(row["verdict"], row["attempt"]) for row in rows] == [("error", 1), ("pass", 2)]
 
 
@@ -327,19 +325,20 @@ def test_what_the_first_part_of_a_run_saw_broken_stays_so(
 ) -> None:
     jetproof("run", case_file(PASSES, FAILS.replace("seq: 7", "seq: 1")), "--out", "out")
     cut(tmp_path / "out", "passes")
-    journal = tmp_path / "out" / "cells.jsonl"
-    rows = [json.loads(line) for line in journal.read_text().splitlines()[:-1]]
+    journal = tmp_path / "out" / "schemas.jsonl"
+    rows = [json.loads(line) for line in journal.read_text().splitlines()]
     for row in rows:
-        if row["case"] == "schemas::stream-create":
+        if row["schema"] == "stream-create":
             row |= {"verdict": "fail", "reason": "a field is missing"}
     journal.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     document = jetproof("run", "--json", "--resume", "out").document
-    found: list[dict[str, str]] = document["cells"]  # type: ignore[assignment]
-    (cell,) = [row for row in found if row["case"] == "schemas::stream-create"]
-    assert cell["verdict"] == "fail"
-    assert cell["reason"] == "before the run was resumed: a field is missing"
-    latest = {row.case: row.verdict for row in read_run(tmp_path / "out").latest}
-    assert latest["schemas::stream-create"] == "fail"
+    assert document["exit_code"] == 1
+    found: list[dict[str, str]] = document["schemas"]  # type: ignore[assignment]
+    (row,) = [row for row in found if row["schema"] == "stream-create"]
+    assert row["verdict"] == "fail"
+    assert row["reason"] == "before the run was resumed: a field is missing"
+    latest = {one.schema: one for one in read_run(tmp_path / "out").latest_schemas}
+    assert (latest["stream-create"].verdict, latest["stream-create"].attempt) == ("fail", 2)
 
 
 @pytest.mark.parametrize("more", [("adr-50",), ("--shard", "1/2"), ("-s", "2.14.6")])
@@ -387,7 +386,7 @@ def test_a_password_in_a_target_is_nowhere_to_be_seen(
     def unreachable(*_: object, **__: object) -> None:
         raise JetproofError(f"cannot reach {url}", phase="start")
 
-    monkeypatch.setattr("jetproof.cli.running.resolve", known)
+    monkeypatch.setattr("jetproof.campaigns.run.resolve", known)
     monkeypatch.setattr("jetproof.engine.run.start_target", unreachable)
     arguments = ("-s", url, "--out", "out", "--junit", "junit.xml")
     done = jetproof("run", "--json", case_file(PASSES), *arguments)

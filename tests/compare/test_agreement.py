@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from jetproof.campaigns.agreement import Agreement, agreements, explained
 from jetproof.campaigns.compare_rulings import Observation, broken_of, ruled
-from jetproof.events import CaseFinished
+from jetproof.events import CaseFinished, SchemaJudged
 from jetproof.load.library import Library, load_library
 from jetproof.model.verdict import Cell, Check, Verdict
 from jetproof.sinks.compare_report import agreement_rows
+from support.schema_results import schema_result
 
 CASE = "adr-53/consumers::pending-of-the-last-of-each-key"
 SKIPS = (
@@ -47,8 +47,8 @@ def play(verdict: Verdict, *checks: Check, server: str = "2.15.1", **position: s
 def test_each_suite_has_its_own_row_and_what_showed_once_is_no_disagreement() -> None:
     right, wrong = play(Verdict.PASS), play(Verdict.FAIL, SKIPS[2])
     a, b = (play(Verdict.POSITION, who=who, same="yes") for who in "ab")
-    schema = play(Verdict.PASS, seen="12")
-    schema = replace(schema, cell=replace(schema.cell, suite="schemas"))
+    result = schema_result("x")
+    schema = Observation(result, broken_of(SchemaJudged(result)), Path())
     base = {
         "alike": [right, right],
         "worse": [right, right],

@@ -22,11 +22,12 @@ from jetproof.data import data_root
 from jetproof.engine.run import RunOptions, fresh_run_id, run
 from jetproof.events import CaseFinished, Event
 from jetproof.load.catalogue import read_catalogue
-from jetproof.load.client_steps import KINDS as CLIENT_KINDS
 from jetproof.load.deviations import read_deviations
 from jetproof.load.library import Library, load_cases, load_library
 from jetproof.load.mistakes import Mistake
 from jetproof.load.mutants import read_mutants
+from jetproof.load.rule_schema import DEFINITIONS
+from jetproof.load.steps import KINDS as STEP_KINDS
 from jetproof.load.structure import FileSchema
 from jetproof.load.yaml_source import Document, parse_yaml
 from jetproof.model.case import Case
@@ -228,7 +229,9 @@ def keys_in(data: object) -> set[str]:
 def client_names(schema: dict[str, Any]) -> set[str]:
     """The names of properties that only cases for client libraries have."""
     definitions = schema["$defs"]
-    steps = [definitions[f"{kind}-step"] for kind in CLIENT_KINDS]
+    kinds = [key for key, kind in STEP_KINDS.items() if kind.for_client]
+    rules = [definitions[name] for name in DEFINITIONS]
+    steps = [*(definitions[f"{kind}-step"] for kind in kinds), *rules]
     given = definitions["given"]["properties"]["client"]
     own = property_names([*steps, given]) | {"client", "tap", "is"}
     others = {name: part for name, part in definitions.items() if part not in steps}

@@ -8,15 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jetproof.cli.replay import asked_for
+from jetproof.campaigns.replay import Wanted, wanted
 from jetproof.model.identity import CellId, ClientName, cell_id
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.rows import cell_of, cell_row
 
 CELL = Cell(
-    "demo/f::c", "demo/f", "demo", 2, "2.14.6", "embedded", "single", "default",
-    Verdict.PASS, ("DEMO-001",),
-)  # fmt: skip
+    case="demo/f::c",
+    suite="demo/f",
+    spec="demo",
+    spec_revision=2,
+    server="2.14.6",
+    provider="embedded",
+    topology="single",
+    configuration="default",
+    verdict=Verdict.PASS,
+    clauses=("DEMO-001",),
+)
 
 
 def test_the_revision_is_named_where_it_is_not_the_cases_own() -> None:
@@ -43,7 +51,7 @@ def test_the_revision_is_named_where_it_is_not_the_cases_own() -> None:
     ],
 )
 def test_a_cells_name_says_what_to_replay(name: str, expected: tuple[object, ...]) -> None:
-    assert asked_for(name) == expected
+    assert wanted(name) == Wanted(*expected)
 
 
 clients = st.builds(

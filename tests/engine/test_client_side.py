@@ -9,7 +9,7 @@ import pytest
 
 from jetproof.engine.client_side import ClientSide, NotSupported, answer_seen
 from jetproof.engine.transcript import Transcript
-from jetproof.model.client import Told
+from jetproof.model.client import EventStep
 from jetproof.model.matcher import parse_matcher
 from jetproof.targets.clients.process import Answer, Event
 
@@ -25,12 +25,12 @@ def notice(kind: str, text: str = "", of: str = "k") -> Event:
     return Event("notice", of, {"error": {"type": kind, "text": text}}, 0.0)
 
 
-def step(event: str, says: str = "", **json: object) -> Told:
+def step(event: str, says: str = "", **json: object) -> EventStep:
     matchers = {path.replace("_", "."): parse_matcher(raw) for path, raw in json.items()}
-    return Told(event=event, of="k", says=says, json=matchers, line=1, address="1")
+    return EventStep(event=event, of="k", says=says, json=matchers, line=1, address="1")
 
 
-def taken(client: ClientSide, *steps: Told) -> list[str | None]:
+def taken(client: ClientSide, *steps: EventStep) -> list[str | None]:
     seen = [client.take_event(one, {}) for one in steps]
     return [None if one is None else one.words for one in seen]
 

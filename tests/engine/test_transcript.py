@@ -74,7 +74,18 @@ def test_frames_in_great_number_do_not_stay_in_memory() -> None:
 
 def test_the_journal_gets_every_frame(tmp_path: Path) -> None:
     frames = filled(5_000, head=100, tail=50)
-    cell = Cell("s::c", "s", "s", 1, "2.15.1", "embedded", "single", "default", Verdict.FAIL, ())
+    cell = Cell(
+        case="s::c",
+        suite="s",
+        spec="s",
+        spec_revision=1,
+        server="2.15.1",
+        provider="embedded",
+        topology="single",
+        configuration="default",
+        verdict=Verdict.FAIL,
+        clauses=(),
+    )
     with RunFolder.create(tmp_path / "run") as folder:
         folder.handle(CaseFinished(cell, (), frames))
     lines = (tmp_path / "run" / "frames.jsonl").read_text().splitlines()

@@ -114,9 +114,18 @@ def test_an_entry_covers_only_its_releases() -> None:
 
 def cell(verdict: Verdict, *, never_right: bool = False) -> Cell:
     return Cell(
-        "x::c", "x", "x", 1, "2.15.1", "embedded", "single", "default", verdict, (),
+        case="x::c",
+        suite="x",
+        spec="x",
+        spec_revision=1,
+        server="2.15.1",
+        provider="embedded",
+        topology="single",
+        configuration="default",
+        verdict=verdict,
+        clauses=(),
         never_right=never_right,
-    )  # fmt: skip
+    )
 
 
 def test_exit_codes() -> None:

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 from jetproof.data import fixtures_dir
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
-from jetproof.events import CaseFinished, Event, RunFinished, TargetFailed
+from jetproof.events import CaseFinished, Event, RunFinished, SchemaJudged, TargetFailed
 from jetproof.load.library import Library, load_cases, load_library
 from jetproof.model.case import Case
-from jetproof.model.verdict import Cell, Check, exit_code
+from jetproof.model.verdict import Cell, Check, SchemaResult, exit_code
 from jetproof.plan import Selection, make_plan, select
 from jetproof.targets.resolve import resolve
 
@@ -32,11 +32,11 @@ class Played:
 
     @property
     def finished(self) -> dict[str, CaseFinished]:
-        """By the case's name; the cells of schemas are left out."""
+        """By the case's name."""
         return {
             event.cell.case.partition("::")[2]: event
             for event in self.events
-            if isinstance(event, CaseFinished) and event.cell.suite != "schemas"
+            if isinstance(event, CaseFinished)
         }
 
     @property
@@ -48,11 +48,11 @@ class Played:
         return {name: cell.verdict.value for name, cell in self.cells.items()}
 
     @property
-    def schemas(self) -> dict[str, Cell]:
+    def schemas(self) -> dict[str, SchemaResult]:
         return {
-            event.cell.case.partition("::")[2]: event.cell
+            event.result.schema: event.result
             for event in self.events
-            if isinstance(event, CaseFinished) and event.cell.suite == "schemas"
+            if isinstance(event, SchemaJudged)
         }
 
     def failed(self, name: str) -> list[tuple[str, str, object]]:

@@ -35,5 +35,5 @@ def test_only_what_the_release_under_test_says_is_held_against_its_schemas(
     for steps in ("", OPENS, OPENS + BACK):
         played = bounded(play(library, cases(WRITES + steps), "latest"))
         assert played.verdicts == {"writes": "pass"}, played.cells["writes"].reason
-        seen[steps] = {name: cell.position["seen"] for name, cell in played.schemas.items()}
-    assert seen == {"": {}, OPENS: {"pub-ack": "1"}, OPENS + BACK: {"pub-ack": "1"}}
+        seen[steps] = {name: one.seen for name, one in played.schemas.items()}
+    assert seen == {"": {}, OPENS: {"pub-ack": 1}, OPENS + BACK: {"pub-ack": 1}}

@@ -86,7 +86,7 @@ def test_a_server_that_is_not_ready_is_no_verdict(library: Library, cases: Cases
     )
 
 
-def test_a_wrong_server_spoils_the_schemas_own_cell_too(library: Library, cases: Cases) -> None:
+def test_a_wrong_server_breaks_the_schema_too(library: Library, cases: Cases) -> None:
     text = """
   - case: ignorant
     clauses: [DEMO-MUST-001]
@@ -96,9 +96,12 @@ def test_a_wrong_server_spoils_the_schemas_own_cell_too(library: Library, cases:
 """
     played = judged(library, cases, text, Wrong())
     assert played.verdicts == {"ignorant": "pass"}
-    cell = played.schemas["pub-ack"]
-    assert (cell.verdict, cell.position["seen"]) == ("fail", "1")
-    assert "seq" in cell.reason
+    result = played.schemas["pub-ack"]
+    assert (result.verdict, result.seen, result.broken) == ("fail", 1, 1)
+    assert "seq" in result.reason
+    assert result.first_broken is not None
+    assert b"nobody" in result.first_broken.payload
+    assert {one.case for one in result.violations} == {result.first_broken.case}
     assert played.exit_code == 1
 
 
@@ -212,7 +215,7 @@ def test_a_bug_of_the_harness_is_told_as_one_and_other_cases_go_on(
     async def broken(play: Play, step: Publish) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setitem(player._HANDLERS, Publish, broken)  # type: ignore[arg-type]
+    monkeypatch.setitem(player.PLAYERS, Publish, broken)  # type: ignore[arg-type]
     text = """
   - case: unlucky
     clauses: [DEMO-MUST-001]

@@ -63,12 +63,8 @@ class Ended:
 
     @property
     def cells(self) -> dict[str, dict[str, Any]]:
-        """The cells of a `run --json` by their case's name, without those of schemas."""
-        return {
-            cell["case"].partition("::")[2]: cell
-            for cell in self.document["cells"]
-            if cell["suite"] != "schemas"
-        }
+        """The cells of a `run --json` by their case's name."""
+        return {cell["case"].partition("::")[2]: cell for cell in self.document["cells"]}
 
     @property
     def verdicts(self) -> dict[str, str]:

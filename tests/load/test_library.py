@@ -94,7 +94,7 @@ title: Another one
 revision: 2
 revisions: [{revision: 1, date: 2025-01-01, server: 2.12.0, api_level: 2}, {revision: 2}]
 clauses:
-  - {id: O-001, section: A, level: must, actor: server, clause: It was.}
+  - {id: O-001, section: A, level: must, actor: server, revisions: {to: 1}, clause: It was.}
   - id: O-002
     section: B
     level: should
@@ -119,7 +119,7 @@ clauses:
         Actor.SERVER,
         Status.NORMATIVE,
     )
-    assert (plain.revision_from, plain.revision_to, plain.applies_from) == (None, None, None)
+    assert (plain.revision_from, plain.revision_to, plain.applies_from) == (None, 1, None)
     assert full.applies_from == Version.parse("2.12.1")
     assert (full.revision_from, full.revision_to) == (2, None)
     assert (full.status, full.replaces, full.contested_with) == (
@@ -151,7 +151,13 @@ clauses:
   - {id: O-004, section: A, level: must, actor: server, revisions: {from: 3}, clause: Four.}
   - {id: O-005, section: A, level: must, actor: server, revisions: {from: 2, to: 1}, clause: Five.}
   - {id: O-006, section: A, level: must, actor: server, replaces: O-009, clause: Six.}
-  - {id: O-007, section: A, level: must, actor: server, contested_with: [O-007], clause: Seven.}
+  - id: O-007
+    section: A
+    level: must
+    actor: server
+    status: contested
+    contested_with: [O-007]
+    clause: Seven.
   - id: O-008
     section: A
     level: must
@@ -174,9 +180,9 @@ clauses:
         f"{file}:9: revision 3 is not among the revisions",
         f"{file}:10: the last revision is before the first",
         f"{file}:11: no other clause O-009",
-        f"{file}:12: no other clause O-007",
-        f"{file}:21: revision 2 is not a later one of this clause",
-        f"{file}:22: revision 5 is not among the revisions",
+        f"{file}:17: no other clause O-007",
+        f"{file}:27: revision 2 is not a later one of this clause",
+        f"{file}:28: revision 5 is not among the revisions",
     ]
 
 
@@ -482,10 +488,38 @@ mutants:
 """,
     )
     lines = told(root)
-    assert [line.partition(", ")[0] for line in lines] == [
-        f"fixtures/mutants/a.yaml:{number}: rule 2" for number in (8, 9, 10)
+    assert lines[0] == (
+        "fixtures/mutants/a.yaml:8: from cannot be 'nobody'; there are: client, server"
+    )
+    assert lines[1].startswith("fixtures/mutants/a.yaml:10: do cannot be 'explode'; there are:")
+    assert len(lines) == 2
+
+
+def test_a_rule_that_means_nothing_is_reported_with_its_line(root: Path) -> None:
+    put(
+        root,
+        "fixtures/mutants/a.yaml",
+        """\
+mutants:
+  - id: wrong
+    about: Rules that follow the schema
+    breaks: [DEMO-001]
+    rules:
+      - {id: twice, on: {from: server}, do: drop}
+      - id: twice
+        on:
+          op: PING
+          json: {"a[": 1}
+        do: {answer: {status: 503}}
+""",
+    )
+    assert told(root) == [
+        "fixtures/mutants/a.yaml:7: there is another rule 'twice'",
+        "fixtures/mutants/a.yaml:8: whose frames? Write from: client or from: server",
+        "fixtures/mutants/a.yaml:10: 'a[' is not a path like state.messages or items[0]",
+        "fixtures/mutants/a.yaml:11: only a publish of the client can be answered: "
+        "write op: PUB in on",
     ]
-    assert lines[0].endswith("on.from: client or server, not 'nobody'")
 
 
 # -- the hash of everything ---------------------------------------------------------------------

@@ -53,10 +53,12 @@ def test_every_key_of_the_case_format_is_described() -> None:
     definitions = schema["$defs"]
 
     def described(inner: dict[str, Any]) -> bool:
-        if "description" in inner:
-            return True
-        target = inner.get("$ref", "").removeprefix("#/$defs/")
-        return bool(target) and "description" in definitions[target]
+        if "description" in inner or "$ref" not in inner:
+            return "description" in inner
+        target: Any = definitions
+        for part in inner["$ref"].removeprefix("#/$defs/").split("/"):
+            target = target[part]
+        return "description" in target
 
     def bare(node: Any, at: str) -> list[str]:
         if isinstance(node, list):

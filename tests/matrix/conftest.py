@@ -8,9 +8,9 @@ from jetproof.results import read_run
 
 
 def verdicts(folder: Path, *, schemas: bool = False) -> dict[tuple[str, str], str]:
-    """The last verdict of every cell, by its case's name and its target."""
+    """The last verdict of every cell, by its case's name and its target; of `schemas` too if asked."""
+    run = read_run(folder)
     return {
-        (cell.case.rpartition("::")[2], cell.target): cell.verdict.value
-        for cell in read_run(folder).latest
-        if schemas or cell.suite != "schemas"
+        (one.about.rpartition("::")[2], one.target): one.verdict.value
+        for one in (run.results if schemas else run.latest)
     }

@@ -75,7 +75,7 @@ def rows_of(folder: Path, journal: str) -> list[tuple[str, str, int]]:
     """
     counts: dict[tuple[str, str], int] = {}
     for row in read_journal(folder, journal):
-        if str(row["cell"]).startswith("schemas::") or row.get("connection") == "observer":
+        if row.get("connection") == "observer":
             continue
         key = (str(row["cell"]), str(row["target"]))
         counts[key] = counts.get(key, 0) + 1
@@ -120,13 +120,14 @@ def test_a_joined_folder_is_an_ordinary_run(
     assert jetproof("matrix", "--resume", "joined").code == 1
 
 
-def test_cells_of_schemas_are_summed_up(jetproof: Command, shards: Shards, tmp_path: Path) -> None:
+def test_results_of_schemas_are_summed_up(
+    jetproof: Command, shards: Shards, tmp_path: Path
+) -> None:
     shards(2)
     jetproof("merge", "s1", "s2", "--out", "joined")
 
     def seen(folder: str) -> dict[str, int]:
-        cells = read_run(tmp_path / folder).latest
-        return {cell.name: int(cell.position["seen"]) for cell in cells if cell.suite == "schemas"}
+        return {one.name: one.seen for one in read_run(tmp_path / folder).latest_schemas}
 
     joined, first, second = seen("joined"), seen("s1"), seen("s2")
     assert joined
@@ -137,15 +138,16 @@ def test_a_schema_that_one_shard_saw_broken_stays_broken(
     jetproof: Command, shards: Shards, tmp_path: Path
 ) -> None:
     shards(2)
-    journal = tmp_path / "s2" / "cells.jsonl"
+    journal = tmp_path / "s2" / "schemas.jsonl"
     rows = [json.loads(line) for line in journal.read_text().splitlines()]
     for row in rows:
-        if row["case"] == "schemas::stream-create":
+        if row["schema"] == "stream-create":
             row |= {"verdict": "fail", "reason": "a field is missing"}
     journal.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     jetproof("merge", "s1", "s2", "--out", "joined")
-    cells = [cell for cell in read_run(tmp_path / "joined").latest if "stream-create" in cell.case]
-    assert {(cell.verdict, cell.reason) for cell in cells} == {("fail", "a field is missing")}
+    results = read_run(tmp_path / "joined").latest_schemas
+    broken = {(one.verdict, one.reason) for one in results if one.schema == "stream-create"}
+    assert broken == {("fail", "a field is missing")}
 
 
 def test_the_same_shards_make_the_same_run_in_any_order(
@@ -154,7 +156,14 @@ def test_the_same_shards_make_the_same_run_in_any_order(
     shards(2)
     jetproof("merge", "s1", "s2", "--out", "a")
     jetproof("merge", "s2", "s1", "--out", "b")
-    for name in ("run.json", "cells.jsonl", "checks.jsonl", "frames.jsonl", "clauses.jsonl"):
+    for name in (
+        "run.json",
+        "cells.jsonl",
+        "checks.jsonl",
+        "frames.jsonl",
+        "clauses.jsonl",
+        "schemas.jsonl",
+    ):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 

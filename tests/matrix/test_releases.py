@@ -6,19 +6,22 @@ import io
 import re
 from collections.abc import Iterable
 
+from jetproof.campaigns.planning import Expected
 from jetproof.events import (
     CaseFinished,
     CaseStarted,
     Event,
     RunFinished,
     RunStarted,
+    SchemaJudged,
     TargetFailed,
 )
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.sinks.console.campaign import Console
 from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.console.summary import SummaryOptions
-from jetproof.sinks.releases import Board, Expected, spans
+from jetproof.sinks.releases import Board, spans
+from support.schema_results import schema_result
 
 RELEASES = ("2.12.0", "2.12.1", "2.12.2", "2.15.1")
 
@@ -69,6 +72,10 @@ def play(release: str, case: str, verdict: Verdict = Verdict.PASS) -> list[Event
     return [CaseStarted(case, release), CaseFinished(make_cell(release, case, verdict))]
 
 
+def judged(release: str, schema: str) -> Event:
+    return SchemaJudged(schema_result(schema, server=release, target=release))
+
+
 def told(board: Board, events: Iterable[Event], now: float = 0.0) -> list[str]:
     done = [board.handle(event, now) for event in events]
     return [row.target for row in done if row is not None]
@@ -84,11 +91,11 @@ def test_a_release_is_done_when_every_expected_cell_has_come() -> None:
     assert rows.done == 1
 
 
-def test_a_release_is_told_to_be_done_once_and_cells_of_schemas_come_on_top() -> None:
+def test_a_release_is_told_to_be_done_once_and_schemas_come_on_top() -> None:
     rows = board(cells=1)
-    assert told(rows, play("2.12.0", "schemas::pub-ack")) == []
+    assert told(rows, [judged("2.12.0", "pub-ack")]) == []
     assert told(rows, play("2.12.0", "s::a")) == ["2.12.0"]
-    assert told(rows, play("2.12.0", "schemas::pub-ack-batch")) == []
+    assert told(rows, [judged("2.12.0", "pub-ack-batch")]) == []
     assert rows.releases["2.12.0"].verdicts[Verdict.PASS] == 3
 
 

@@ -125,9 +125,9 @@ def test_no_room_for_servers_is_an_error_for_each_case(project: Project) -> None
 def test_a_run_that_ends_too_early_is_an_error_for_the_cases_left(project: Project) -> None:
     project.also_at_start(
         "from jetproof.events import RunFinished\n"
-        "from jetproof.pytest_plugin import player\n"
+        "from jetproof.campaigns import run as plain\n"
         "async def run(*_): return RunFinished('none')\n"
-        "player.run = run\n"
+        "plain.run = run\n"
     )
     result = project.jetproof("-v", "suites/demo/ledger.yaml")
     assert result.played == {"known": "ERROR", "stale": "ERROR"}
@@ -136,9 +136,9 @@ def test_a_run_that_ends_too_early_is_an_error_for_the_cases_left(project: Proje
 
 def test_a_bug_is_told_as_one(project: Project) -> None:
     project.also_at_start(
-        "from jetproof.pytest_plugin import player\n"
+        "from jetproof.campaigns import run as plain\n"
         "async def run(*_): raise ZeroDivisionError('a bug')\n"
-        "player.run = run\n"
+        "plain.run = run\n"
     )
     result = project.jetproof("suites/demo/ledger.yaml")
     assert "ZeroDivisionError: a bug" in result.out

@@ -23,7 +23,7 @@ from jetproof.targets.clients.process import Answer, Event
 from jetproof.targets.clients.protocol import RawEvent, check_ok, read_line
 from jetproof.targets.clients.values import decode, encode
 from jetproof.targets.reference_client.__main__ import read_conduct
-from jetproof.targets.reference_client.conduct import Conduct
+from jetproof.targets.reference_client.knobs import Faulty
 from jetproof.targets.reference_client.operations import Operations
 from jetproof.targets.reference_client.protocol import Writer, answer
 from jetproof.targets.reference_client.state import State
@@ -40,11 +40,11 @@ _numbers = count(1)
 class Inside:
     """The client without its process: calls in, lines out, each as the protocol wants it."""
 
-    def __init__(self, conduct: Conduct) -> None:
+    def __init__(self, conduct: Faulty) -> None:
         self.events: list[Event] = []
         self.conduct = conduct
-        self.state = State(conduct, Writer(self))  # type: ignore[arg-type]
-        self._handlers = Operations(self.state).handlers()
+        self.state = conduct.part(State)(conduct, Writer(self))  # type: ignore[arg-type]
+        self._handlers = conduct.part(Operations)(self.state).handlers()
         self._answers: dict[int, Answer] = {}
         self._calls = count(1)
 

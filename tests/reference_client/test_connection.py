@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jetproof.targets.reference_client.conduct import Conduct
+from jetproof.targets.reference_client.knobs import Faulty
 from support.servers import served
 
 from .bench import Bench, Inside, bench
@@ -37,7 +37,7 @@ def test_tls_and_a_user(secured: tuple[int, Path]) -> None:
     port, certificate = secured
 
     async def test() -> None:
-        inside = Inside(Conduct())
+        inside = Inside(Faulty())
         url = f"tls://127.0.0.1:{port}"
         plain = await inside.call("connect", {"url": url, "user": "u", "password": "p"})
         assert plain.kind == "error"

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-import jetproof.targets.reference_client as package
+import jetproof.targets.reference_client as client
 from jetproof.data import suites_dir
 from jetproof.errors import JetproofError
-from jetproof.targets.reference_client.conduct import Conduct
-from jetproof.targets.reference_client.knobs import BEYOND, KNOBS
-
-ACKS = ("nak", "progress", "term")
+from jetproof.targets.reference_client import faults
+from jetproof.targets.reference_client.faults.fault import fault
+from jetproof.targets.reference_client.flow import Flow
+from jetproof.targets.reference_client.knobs import BEYOND, KNOBS, Faulty
+from jetproof.targets.reference_client.pulls import Limits, Pending, Pull
 
 
 def client_clauses(*, demanding: bool) -> set[str]:
@@ -30,25 +31,65 @@ def client_clauses(*, demanding: bool) -> set[str]:
     }
 
 
-def asked_for() -> set[str]:
-    """The knobs that the sources ask for, by the text in `wrong("...")` or a name of their own."""
-    found: set[str] = set()
-    for path in Path(package.__file__).parent.glob("*.py"):
-        if path.name.startswith("knobs"):
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.add(node.value)
-    return found | {f"{kind}-sent-as-ack" for kind in ACKS}
+def test_every_fault_is_a_knob_of_one_part_of_the_client() -> None:
+    files = sorted(Path(faults.__file__).parent.glob("*.py"))
+    named = [
+        decorator.args[0].value
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+        for decorator in node.decorator_list
+        if isinstance(decorator, ast.Call)
+        and isinstance(decorator.func, ast.Name)
+        and decorator.func.id == "fault"
+        and isinstance(decorator.args[0], ast.Constant)
+    ]
+    assert named
+    assert sorted(named) == sorted(knob.name for knob in KNOBS)
 
 
-def test_names_are_unique() -> None:
-    names = [knob.name for knob in KNOBS]
-    assert len(names) == len(set(names))
+def test_the_client_knows_nothing_of_faults() -> None:
+    folder = Path(client.__file__).parent
+    files = [file for file in folder.glob("*.py") if file.name not in ("knobs.py", "__main__.py")]
+    assert len(files) > 20
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                assert "faults" not in str(node.module), file.name
+                assert not str(node.module).endswith("knobs"), file.name
 
 
-def test_every_knob_is_asked_for() -> None:
-    assert {knob.name for knob in KNOBS} <= asked_for()
+def test_a_call_in_which_a_fault_is_harmless_does_not_count() -> None:
+    conduct = Faulty(["stuck-at-one", "refill-overfills"])
+    pending = conduct.part(Pending)(Limits(10, 0, 5))
+    first = pending.wanted()
+    assert first == Pull(10, 0)
+    assert not conduct.fired
+    pending.asked(first)
+    pending.ended(6, 0)
+    assert pending.wanted() == Pull(10, 0)
+    assert conduct.fired == {"refill-overfills": 1}
+
+
+def test_two_faults_of_one_hook_both_come_to_bear() -> None:
+    conduct = Faulty(["future-acks-ignored", "late-acks-take-back"])
+    flow = conduct.part(Flow)(2)
+    flow.sent = 20
+    for sequence in (20, 30, 10):
+        flow.acknowledged(sequence, 10)
+    assert flow.acked == 10
+    assert conduct.fired == {"future-acks-ignored": 1, "late-acks-take-back": 1}
+
+
+def test_a_fault_that_overrides_no_hook_is_refused() -> None:
+    class Unrelated(Flow):
+        """Does nothing."""
+
+        def unheard_of(self) -> None:
+            pass
+
+    with pytest.raises(TypeError, match="Unrelated"):
+        fault("unrelated", "A37-001")(Unrelated)
 
 
 def test_every_clause_of_clients_has_a_knob_or_a_reason() -> None:
@@ -63,9 +104,9 @@ def test_revisions_are_ones_that_it_speaks() -> None:
         if knob.revision is not None:
             spec, _, number = knob.revision.partition("@")
             asked = {spec.replace("-", ""): int(number)}
-            assert Conduct(knobs=[knob.name], **asked).claims[spec] == int(number)  # type: ignore[arg-type]
+            assert Faulty([knob.name], **asked).claims[spec] == int(number)  # type: ignore[arg-type]
 
 
 def test_a_knob_that_is_not_there() -> None:
     with pytest.raises(JetproofError, match="no knob 'turbo'"):
-        Conduct(["turbo"])
+        Faulty(["turbo"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jetproof.targets.reference_client.conduct import Conduct
 from jetproof.targets.reference_client.errors import ClientError
 from jetproof.targets.reference_client.pulls import LARGE_BATCH, Limits, Pending, Pull
-from jetproof.targets.reference_client.settings import consume_settings
+from jetproof.targets.reference_client.settings import Settings
 
 Step = Callable[[Pending], None]
 
@@ -54,7 +54,7 @@ def test_never_more_than_the_limit_is_pending(
     most: int, steps: list[tuple[str, int]], by_bytes: bool, draft: bool
 ) -> None:
     params = {"max_bytes" if by_bytes else "max_messages": most}
-    settings = consume_settings(params, Conduct(adr37=0 if draft else 3))
+    settings = Settings(Conduct(adr37=0 if draft else 3)).consume(params)
     pending = Pending(settings.limits)
     first = refilled(pending)
     assert first is not None, "the first pull request is sent before any message"
@@ -70,7 +70,7 @@ def test_never_more_than_the_limit_is_pending(
 
 @given(most=st.integers(1, 1000))
 def test_a_refill_comes_at_half_and_fills_the_buffer(most: int) -> None:
-    pending = Pending(consume_settings({"max_messages": most}, Conduct()).limits)
+    pending = Pending(Settings(Conduct()).consume({"max_messages": most}).limits)
     refilled(pending)
     for processed in range(1, most + 1):
         pending.processed(1)
@@ -85,7 +85,7 @@ def test_a_refill_comes_at_half_and_fills_the_buffer(most: int) -> None:
 
 @given(most=st.integers(1, 1000))
 def test_the_draft_asks_for_a_quarter_after_a_quarter(most: int) -> None:
-    pending = Pending(consume_settings({"max_messages": most}, Conduct(adr37=0)).limits)
+    pending = Pending(Settings(Conduct(adr37=0)).consume({"max_messages": most}).limits)
     refilled(pending)
     quarter = -(-most // 4)
     for _ in range(quarter - 1):
@@ -146,16 +146,16 @@ def test_bytes_used_up_end_a_pull() -> None:
 
 
 def test_a_threshold_of_its_own() -> None:
-    settings = consume_settings({"max_messages": 10, "threshold_messages": 3}, Conduct())
+    settings = Settings(Conduct()).consume({"max_messages": 10, "threshold_messages": 3})
     assert settings.limits.low == 3
-    full = consume_settings({"max_messages": 10, "threshold_messages": 10}, Conduct())
+    full = Settings(Conduct()).consume({"max_messages": 10, "threshold_messages": 10})
     assert full.limits.low == 9
     with pytest.raises(ClientError):
-        consume_settings({"max_messages": 10, "threshold_bytes": 10}, Conduct())
+        Settings(Conduct()).consume({"max_messages": 10, "threshold_bytes": 10})
 
 
 @given(expires=st.integers(1000, 600_000))
 def test_the_heartbeat_is_half_of_expires_within_bounds(expires: int) -> None:
-    request = consume_settings({"expires_ms": expires}, Conduct()).request
+    request = Settings(Conduct()).consume({"expires_ms": expires}).request
     assert request.heartbeat_ms == min(expires // 2, 30_000) >= 500
     assert request.own_timeout * 1000 > expires

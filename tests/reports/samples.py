@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jetproof.events import CaseFinished, RunFinished, RunStarted, TargetStarted
+from jetproof.events import CaseFinished, RunFinished, RunStarted, SchemaJudged, TargetStarted
 from jetproof.model.clause import Actor, Clause, Level, Status
 from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
 from jetproof.model.versions import Version
 from jetproof.sinks.files import RunFolder
+from support.schema_results import broken_schema, schema_result
 
 SERVERS = ("2.12.0", "2.12.8", "2.14.0", "2.15.0-RC.1")
 SUITE = "adr-50/atomic/sample"
@@ -227,23 +228,12 @@ def played(case: str, server: str, luck: random.Random) -> CaseFinished:
     return CaseFinished(cell, (replace(seen, ms=wire.ms),), tuple(wire.frames))
 
 
-def schema_cell(server: str, seen: int, broken: int = 0) -> CaseFinished:
+def schema_judged(server: str, seen: int, broken: int = 0) -> SchemaJudged:
     """What the harness adds for each schema of the wire."""
-    cell = make_cell("pub-ack", server, Verdict.FAIL if broken else Verdict.PASS)
-    cell = replace(
-        cell,
-        case="schemas::pub-ack",
-        suite="schemas",
-        spec="schemas",
-        spec_revision=0,
-        topology="any",
-        configuration="any",
-        clauses=(),
-        case_hash="",
-        position={"seen": str(seen)},
-    )
-    checks = [Check("pub-ack", "schema", f"p{n}", False, "valid", "not so") for n in range(broken)]
-    return CaseFinished(cell, tuple(checks))
+    if not broken:
+        return SchemaJudged(schema_result(server=server, target=server, seen=seen))
+    wrong = [f"not so {number}" for number in range(broken)]
+    return SchemaJudged(broken_schema(*wrong, server=server, target=server, seen=seen))
 
 
 def every_case(seed: int, servers: Iterable[str] = SERVERS) -> list[CaseFinished]:
@@ -255,7 +245,7 @@ def every_case(seed: int, servers: Iterable[str] = SERVERS) -> list[CaseFinished
 
 def write_run(
     folder: Path,
-    outcomes: Sequence[CaseFinished],
+    outcomes: Sequence[CaseFinished | SchemaJudged],
     *,
     run: str = "20261116T120000Z-aaaaaa",
     started_at: str = "2026-11-16T12:00:00.000Z",
@@ -265,7 +255,8 @@ def write_run(
 ) -> Path:
     """A run folder with these cells, as `jetproof run` leaves it."""
     law = tuple(make_clause(name) for name in CLAUSES) if clauses is None else tuple(clauses)
-    targets = tuple(dict.fromkeys(outcome.cell.target for outcome in outcomes))
+    judged = (one.cell if isinstance(one, CaseFinished) else one.result for one in outcomes)
+    targets = tuple(dict.fromkeys(one.target for one in judged))
     with RunFolder.create(folder, libraries=libraries) as sink:
         sink.handle(
             RunStarted(

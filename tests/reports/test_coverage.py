@@ -16,7 +16,7 @@ from jetproof.model.verdict import Verdict
 from jetproof.results import read_run
 from jetproof.results.coverage import Coverage, State, clause_rows, coverage
 
-from .samples import SUITE, every_case, make_cell, make_clause, played, schema_cell, write_run
+from .samples import SUITE, every_case, make_cell, make_clause, played, schema_judged, write_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,12 +55,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         on_reference("repaired"),
         by_client("repaired", "go:lib@1.0.0"),
         by_client("repaired", "reference@0.1.0"),
-        schema_cell("2.12.0", 7),
-        schema_cell("2.14.0", 5, broken=2),
     ]
+    schemas = [schema_judged("2.12.0", 7), schema_judged("2.14.0", 5, broken=2)]
     names = {name for outcome in outcomes for name in outcome.cell.clauses}
     clauses = [make_clause(name) for name in sorted({*names, NOBODY})]
-    return write_run(tmp_path_factory.mktemp("run") / "run", outcomes, clauses=clauses)
+    return write_run(tmp_path_factory.mktemp("run") / "run", [*outcomes, *schemas], clauses=clauses)
 
 
 @pytest.fixture(scope="module")

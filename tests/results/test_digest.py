@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.digest import digest, digests, headline, span
-from jetproof.results.rows import cell_of, cell_row
+from jetproof.results.rows import CellRow, cell_of, cell_row, plain
+from support.schema_results import schema_result
 
 PASS = Cell(
-    "s/a::one", "s/a", "s", 1, "2.15.1", "embedded", "single", "default", Verdict.PASS, ("S-1",)
+    case="s/a::one",
+    suite="s/a",
+    spec="s",
+    spec_revision=1,
+    server="2.15.1",
+    provider="embedded",
+    topology="single",
+    configuration="default",
+    verdict=Verdict.PASS,
+    clauses=("S-1",),
 )
 RELEASES = ("2.9.9", "2.10.0", "2.11.0", "2.12.0")
 
@@ -161,15 +172,18 @@ def test_rows_of_a_journal_make_the_same_digest() -> None:
 
 
 def test_a_row_of_an_older_version_has_no_kind() -> None:
-    row = cell_row("run", known())
+    row = plain(cell_row("run", known()))
     for name in ("kind", "severity", "upstream", "plays", "never_right"):
         del row[name]
-    assert digest([cell_of(row)]).verdict_line == "2.15.1: nothing new; 1 known deviation"
+    assert (
+        digest([cell_of(msgspec.convert(row, CellRow))]).verdict_line
+        == "2.15.1: nothing new; 1 known deviation"
+    )
 
 
 def test_a_server_whose_messages_alone_were_judged_has_a_line_only_if_they_are_wrong() -> None:
     own = replace(PASS, client="go:lib@1.0.0")
-    schema = replace(PASS, case="schemas::pub-ack", suite="schemas", clauses=())
+    schema = schema_result()
     assert [one.subject for one in digests([own, schema])] == ["go:lib@1.0.0 on 2.15.1"]
     wrong = replace(schema, verdict=Verdict.FAIL)
     assert [one.subject for one in digests([own, wrong])] == ["go:lib@1.0.0 on 2.15.1", "2.15.1"]

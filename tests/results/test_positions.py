@@ -46,7 +46,6 @@ def test_one_row_per_answer_with_the_releases_that_give_it() -> None:
         [
             cell("2.15.1"), cell("2.9.0"), cell("2.12.0", position={"answer": "no", "more": "1"}),
             cell("2.14.0", Verdict.ERROR), cell("2.14.6", Verdict.NOT_APPLICABLE),
-            cell("2.15.1", case="schemas::ack", suite="schemas", position={"seen": "3"}),
             cell("2.15.1", provider="reference"),
         ]
     )  # fmt: skip

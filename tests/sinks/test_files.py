@@ -159,7 +159,7 @@ def test_results_are_ordinary_files(tmp_path: Path) -> None:
     written(tmp_path, CaseFinished(make_cell()))
     assert stat.S_IMODE((tmp_path / "run.json").stat().st_mode) & 0o044
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "cells.jsonl", "checks.jsonl", "clauses.jsonl", "frames.jsonl", "run.json",
+        "cells.jsonl", "checks.jsonl", "clauses.jsonl", "frames.jsonl", "run.json", "schemas.jsonl",
     ]  # fmt: skip
 
 

@@ -13,11 +13,10 @@ from jetproof.campaigns import soak as campaign
 from jetproof.campaigns.soak import Soak, SoakOptions
 from jetproof.engine.run import RunOptions
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Emit, Event, Notice, RunFinished
-from jetproof.model.verdict import Cell, Check, Verdict
+from jetproof.events import CaseFinished, Emit, Event, Notice, RunFinished, SchemaJudged
+from jetproof.model.verdict import Cell, Check, Result, Verdict
 from jetproof.targets.sweep import Owner
-
-SCHEMAS = "schemas"
+from support.schema_results import broken_schema, schema_result
 
 
 def cell(verdict: Verdict = Verdict.PASS, suite: str = "s", **more: object) -> Cell:
@@ -33,6 +32,10 @@ def cell(verdict: Verdict = Verdict.PASS, suite: str = "s", **more: object) -> C
         clauses=(),
         **given,
     )
+
+
+def ended(result: Result) -> Event:
+    return CaseFinished(result) if isinstance(result, Cell) else SchemaJudged(result)
 
 
 class Nowhere:
@@ -87,12 +90,12 @@ def soaked(monkeypatch: pytest.MonkeyPatch) -> Any:
         (cell(Verdict.PASS), cell(Verdict.FAIL)),
         (cell(Verdict.KNOWN, deviation="a"), cell(Verdict.KNOWN, deviation="b")),
         (cell(Verdict.POSITION, position={"x": "1"}), cell(Verdict.POSITION, position={"x": "2"})),
-        (cell(Verdict.PASS, SCHEMAS), cell(Verdict.FAIL, SCHEMAS)),
+        (schema_result(), broken_schema("seq is missing")),
     ],
     ids=["verdict", "ledger entry", "position", "verdict of a schema"],
 )
-def test_a_flip(soaked: Any, first: Cell, second: Cell) -> None:
-    soak = soaked([CaseFinished(first)], [CaseFinished(first)], [CaseFinished(second)])
+def test_a_flip(soaked: Any, first: Result, second: Result) -> None:
+    soak = soaked([ended(first)], [ended(first)], [ended(second)])
     assert [flip.cell for flip in soak.flips] == [first.name]
     assert [len(rounds) for _, rounds in soak.flips[0].outcomes] == [2, 1]
     assert [done.flips for done in soak.rounds] == [0, 0, 1]
@@ -103,12 +106,12 @@ def test_a_flip(soaked: Any, first: Cell, second: Cell) -> None:
     [
         (cell(Verdict.FAIL), cell(Verdict.FAIL, reason="said otherwise", ms=5.0)),
         (cell(position={"a": "1", "b": "2"}), cell(position={"b": "2", "a": "1"})),
-        (cell(suite=SCHEMAS, position={"seen": "3"}), cell(suite=SCHEMAS, position={"seen": "9"})),
+        (schema_result(seen=3), schema_result(seen=9)),
     ],
     ids=["reason and time", "order of positions", "messages that a schema saw"],
 )
-def test_no_flip(soaked: Any, first: Cell, second: Cell) -> None:
-    soak = soaked([CaseFinished(first)], [CaseFinished(second)])
+def test_no_flip(soaked: Any, first: Result, second: Result) -> None:
+    soak = soaked([ended(first)], [ended(second)])
     assert (soak.flips, soak.compared) == ([], 1)
 
 
@@ -123,10 +126,11 @@ def test_a_cell_that_is_missing_in_a_round_flips(soaked: Any, missing: int) -> N
 
 
 def test_a_message_that_came_in_some_rounds_only_is_no_flip_of_its_schema(soaked: Any) -> None:
-    seen = [CaseFinished(cell(suite=SCHEMAS))]
+    seen = [ended(schema_result())]
     assert soaked(seen, [], seen).flips == []
-    wrong = [CaseFinished(cell(Verdict.FAIL, SCHEMAS))]
-    assert len(soaked(seen, [], wrong).flips) == 1
+    wrong = [ended(broken_schema("seq is missing"))]
+    [flip] = soaked(seen, [], wrong).flips
+    assert flip.of_schema
 
 
 def test_the_same_verdict_by_other_checks_drifts(soaked: Any) -> None:

@@ -239,5 +239,5 @@ def test_only_a_rule_that_may_still_fire_changes_requests(port: int) -> None:
 
 @pytest.mark.parametrize("on", [{"op": "SUB"}, {"op": "MSG"}, {"from": "client"}])
 def test_blind_needs_a_request(on: dict[str, Any]) -> None:
-    with pytest.raises(RuleError, match="only with a publish, or with answers to one"):
+    with pytest.raises(RuleError, match="blind needs a publish, or answers to one"):
         parse_rule({"on": on, "do": {"inject": {"subject": "a"}, "blind": True}})

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from jetproof.load.mistakes import Mistake
+from jetproof.load.rule_schema import ACTIONS, COUNTS, SELECTOR, SIMPLE
 from jetproof.load.yaml_source import parse_yaml
 from jetproof.targets.tap import Event, Tap, TapEvent, parse_rules
 from jetproof.wire import Connection
-from jetproof.wire.rules import reading, reading_do
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tap.md").read_text(encoding="utf-8")
 FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -35,9 +35,7 @@ def test_the_rules_can_be_read(text: str) -> None:
     assert parse_rules(document.data)
 
 
-@pytest.mark.parametrize(
-    "word", sorted({*reading_do._SIMPLE, *reading_do._KINDS, *reading._ON, *reading._COUNTS})
-)
+@pytest.mark.parametrize("word", sorted({*SIMPLE, *ACTIONS, *SELECTOR, "answers", *COUNTS}))
 def test_nothing_is_left_out(word: str) -> None:
     assert re.search(rf"`\{{?{word}\b", PAGE), word
 

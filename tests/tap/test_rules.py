@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from jetproof.load.rules import RuleError, parse_rule, parse_rules
 from jetproof.wire import Connect, Err, Frame, Headers, Info, Msg, Ping, Pub, Sub, Unsub
-from jetproof.wire.rules import Rule, RuleError, parse_rule, parse_rules
+from jetproof.wire.rules import Rule
 from jetproof.wire.rules.changing import CannotChange, changed, edited, stripped
 from jetproof.wire.rules.model import (
     Answer,
@@ -86,56 +87,81 @@ def test_counting(count: Count, taken: list[int]) -> None:
 @pytest.mark.parametrize(
     ("raw", "mistakes"),
     [
-        ([], ["a mapping is needed"]),
-        ({}, ["needs 'on'", "needs 'do'"]),
+        ([], ["rule must be a mapping, not a list"]),
+        ({}, ["missing key 'on' in rule", "missing key 'do' in rule"]),
         (
             {"on": {"op": "MSG"}, "do": "drop", "if": 1},
-            ["unknown; there are: do, id, on, remember"],
+            ["unknown key 'if' in rule; there are: id, on, do, remember"],
         ),
         ({"on": {"subject": "a"}, "do": "drop"}, ["from: client or from: server"]),
         ({"on": {"op": "PING"}, "do": "drop"}, ["from: client or from: server"]),
-        ({"on": {"op": "SHOUT"}, "do": "drop"}, ["unknown; there are: CONNECT"]),
-        ({"on": {"from": "me", "op": "MSG"}, "do": "drop"}, ["client or server, not 'me'"]),
+        ({"on": {"op": "SHOUT"}, "do": "drop"}, ["op cannot be 'SHOUT'; there are: MSG, PUB"]),
+        ({"on": {"op": "hpub"}, "do": "drop"}, ["op cannot be 'hpub'; there are: MSG, PUB"]),
+        (
+            {"on": {"from": "me", "op": "MSG"}, "do": "drop"},
+            ["from cannot be 'me'; there are: client"],
+        ),
         ({"on": {"from": "client", "op": "MSG"}, "do": "drop"}, ["a client does not send MSG"]),
         ({"on": {"from": "server", "op": "SUB"}, "do": "drop"}, ["a server does not send SUB"]),
-        ({"on": {"op": "MSG", "sbject": "a"}, "do": "drop"}, ["unknown; there are"]),
-        ({"on": {"op": "MSG", "nth": 0}, "do": "drop"}, ["a whole number from 1 on, not 0"]),
+        ({"on": {"op": "MSG", "sbject": "a"}, "do": "drop"}, ["did you mean subject?"]),
+        ({"on": {"op": "MSG", "nth": 0}, "do": "drop"}, ["nth must be at least 1, not 0"]),
         ({"on": {"op": "MSG", "times": True}, "do": "drop"}, ["a whole number"]),
-        ({"on": {"op": "MSG", "nth": 1, "after": 1}, "do": "drop"}, ["only one of"]),
+        ({"on": {"op": "MSG", "nth": 1, "after": 1}, "do": "drop"}, ["exclude each other"]),
         ({"on": {"op": "MSG", "json": {"": 1}}, "do": "drop"}, ["the path is empty"]),
         ({"on": {"op": "MSG", "status": {"about": 1}}, "do": "drop"}, ["unknown matcher 'about'"]),
         ({"on": {"op": "MSG", "payload": {"match": "("}}, "do": "drop"}, ["regular expression"]),
-        ({"on": {"op": "MSG", "json": {"a": {"type": "str"}}}, "do": "drop"}, ["is no type"]),
+        (
+            {"on": {"op": "MSG", "json": {"a": {"type": "str"}}}, "do": "drop"},
+            ["type cannot be 'str'; did you mean string"],
+        ),
         ({"on": {"from": "client", "answers": "publish"}, "do": "drop"}, ["only frames from the"]),
-        ({"on": {"answers": {"op": "SUB"}}, "do": "drop"}, ["only PUB and HPUB"]),
-        ({"on": {"answers": {"nth": 1}}, "do": "drop"}, ["unknown"]),
-        ({"on": {"answers": "api"}, "do": "drop"}, ["a mapping is needed"]),
-        ({"on": {"op": "MSG"}, "do": "explode"}, ["'explode' is no action; there are: drop, cut"]),
-        ({"on": {"op": "MSG"}, "do": {"delay": "soon"}}, ["'soon' is not a duration"]),
+        (
+            {"on": {"answers": {"op": "SUB"}}, "do": "drop"},
+            ["did you mean PUB? There are: PUB, HPUB"],
+        ),
+        ({"on": {"answers": {"nth": 1}}, "do": "drop"}, ["unknown key 'nth' in answers"]),
+        ({"on": {"answers": "api"}, "do": "drop"}, ["must be publish, or a mapping"]),
+        ({"on": {"op": "MSG"}, "do": "explode"}, ["do cannot be 'explode'; there are: drop, cut"]),
+        (
+            {"on": {"op": "MSG"}, "do": {"delay": "soon"}},
+            ["a duration such as 300ms, 1.5s or 2m, not 'soon'"],
+        ),
         ({"on": {"op": "MSG"}, "do": {"delay": {"by": "1s", "reorder": 1}}}, ["true or false"]),
-        ({"on": {"op": "MSG"}, "do": {"cut": "now"}}, ["before or after, not 'now'"]),
-        ({"on": {"op": "MSG"}, "do": {"change": {}}}, ["nothing to change"]),
-        ({"on": {"op": "MSG"}, "do": {"change": {"color": 1}}}, ["unknown; there are"]),
+        ({"on": {"op": "MSG"}, "do": {"cut": "now"}}, ["cut cannot be 'now'; there are: before"]),
+        ({"on": {"op": "MSG"}, "do": {"change": {}}}, ["change is empty"]),
+        ({"on": {"op": "MSG"}, "do": {"change": {"color": 1}}}, ["unknown key 'color' in change"]),
         (
             {"on": {"op": "MSG"}, "do": {"change": {"headers": {"A": {"a": 1}}}}},
-            ["a value, a list"],
+            ["unknown key 'a' in edit of a header; there are: remove, add, plus, rename"],
         ),
         ({"on": {"op": "MSG"}, "do": {"change": {"json": {"a[": 1}}}}, ["is not a path"]),
         ({"on": {"op": "MSG"}, "do": {"change": {"subject": "${"}}}, ["no closing brace"]),
-        ({"on": {"op": "PUB"}, "do": {"strip": {}}}, ["nothing to strip"]),
-        ({"on": {"op": "PUB"}, "do": {"strip": {"headers": "A"}}}, ["a list of names is needed"]),
+        ({"on": {"op": "PUB"}, "do": {"strip": {}}}, ["strip is empty"]),
+        (
+            {"on": {"op": "PUB"}, "do": {"strip": {"headers": "A"}}},
+            ["headers must be a list of texts"],
+        ),
         ({"on": {"op": "PUB"}, "do": {"strip": {"json": ["a["]}}}, ["is not a path"]),
-        ({"on": {"op": "PUB"}, "do": {"strip": {"reply_end": ""}}}, ["the end of a subject"]),
-        ({"on": {"op": "PUB"}, "do": {"strip": {"status": 1}}}, ["unknown; there are"]),
-        ({"on": {"op": "MSG"}, "do": {"answer": {}}}, ["only a client's publish"]),
-        ({"on": {"op": "PUB"}, "do": {"answer": {"json": {}, "payload": ""}}}, ["either json or"]),
-        ({"on": {"op": "MSG"}, "do": {"inject": {"error": "x", "to": "a"}}}, ["nothing else"]),
-        ({"on": {"op": "MSG"}, "do": {"inject": {}, "place": "here"}}, ["before or after"]),
+        ({"on": {"op": "PUB"}, "do": {"strip": {"reply_end": ""}}}, ["reply_end is empty"]),
+        ({"on": {"op": "PUB"}, "do": {"strip": {"status": 1}}}, ["unknown key 'status' in strip"]),
+        ({"on": {"op": "MSG"}, "do": {"answer": {}}}, ["only a publish of the client"]),
+        (
+            {"on": {"op": "PUB"}, "do": {"answer": {"json": {}, "payload": ""}}},
+            ["json and payload exclude"],
+        ),
+        (
+            {"on": {"op": "MSG"}, "do": {"inject": {"error": "x", "to": "a"}}},
+            ["no other keys: remove them"],
+        ),
+        ({"on": {"op": "MSG"}, "do": {"inject": {}, "place": "here"}}, ["place cannot be 'here'"]),
         ({"on": {"op": "MSG"}, "do": "pass", "remember": {"A": "subject"}}, ["lower-case"]),
-        ({"on": {"op": "MSG"}, "do": "pass", "remember": {"a": "sid"}}, ["is none of subject"]),
+        (
+            {"on": {"op": "MSG"}, "do": "pass", "remember": {"a": "sid"}},
+            ["a must be one of subject"],
+        ),
         (
             {"on": {"op": "SHOUT", "nth": "x"}, "do": {"delay": 5}},
-            ["unknown; there are", "a whole number", "not a duration"],
+            ["op cannot be 'SHOUT'", "nth must be a whole number", "must be a duration"],
         ),
     ],
 )
@@ -151,7 +177,7 @@ def test_every_mistake_is_told(raw: object, mistakes: list[str]) -> None:
 def test_mistakes_have_a_path_and_ids_are_unique() -> None:
     good = {"id": "a", "on": {"op": "MSG"}, "do": "drop"}
     with pytest.raises(RuleError) as caught:
-        parse_rules([good, {**good, "do": {"change": {"json": {"": 1}}}}, good])
+        parse_rules([good, {**good, "id": "b", "do": {"change": {"json": {"": 1}}}}, good])
     assert [path for path, _ in caught.value.mistakes] == [
         (1, "do", "change", "json", ""),
         (2, "id"),
@@ -194,10 +220,9 @@ PUB = Pub("orders.new", "_INBOX.7", Headers([("Nats-Batch-Id", "b1")]), b"text")
         ("server", BEAT, {"op": "HMSG"}, True),
         ("server", ACK, {"op": "HMSG"}, False),
         ("client", PUB, {"op": "PUB"}, True),
-        ("client", PUB, {"op": "hpub"}, True),
+        ("client", PUB, {"op": "HPUB"}, True),
         ("client", PUB, {"op": "MSG"}, False),
         ("server", Err("x"), {"op": "ERR"}, True),
-        ("server", Err("x"), {"op": "-ERR"}, True),
         ("server", Err("x"), {"from": "server"}, True),
         ("server", Err("x"), {"from": "server", "subject": ">"}, False),
         ("client", Ping(), {"op": "PING", "from": "client"}, True),

@@ -455,7 +455,7 @@ def test_a_port_that_is_taken_says_so(fake_server: FakeServer) -> None:
 
 
 def test_a_wrong_rule_is_told_before_anything_starts() -> None:
-    with pytest.raises(RuleError, match=r"0\.do: 'explode' is no action"):
+    with pytest.raises(RuleError, match=r"0\.do: do cannot be 'explode'"):
         Tap(HOST, 1, [{"on": {"op": "MSG"}, "do": "explode"}])
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jetproof.campaigns.compare_rulings import CaseKey, Difference, Kind, Observation
-from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
 from jetproof.model.ledger import Deviation
-from jetproof.model.verdict import Verdict
+from jetproof.model.verdict import Cell, Verdict
 from jetproof.model.versions import Version, VersionError
 
 _OF_VERDICT = (Kind.WORSE, Kind.UNDECIDED, Kind.BETTER)
@@ -38,10 +37,10 @@ def agreements(
         plays = [*base[key], *head[key]]
         if any(one.cell.verdict is Verdict.NOT_APPLICABLE for one in plays):
             continue
-        suite, found = plays[0].cell.suite, apart.get(key)
+        suite, found = plays[0].cell.heading, apart.get(key)
         before = rows.get(suite, Agreement(suite, 0, 0, 0, 0))
-        stated = {name for one in plays for name in one.cell.position}
-        total = 0 if suite == SCHEMA_SUITE else len(stated)
+        cells = (one.cell for one in plays)
+        total = len({name for one in cells if isinstance(one, Cell) for name in one.position})
         rows[suite] = replace(
             before,
             cells=before.cells + 1,
@@ -68,6 +67,6 @@ def explained(one: Difference, deviations: Iterable[Deviation]) -> Difference:
         version = Version.parse(cell.server)
     except VersionError:
         return one
-    place = cell.case, version, cell.topology, cell.provider
+    place = cell.about, version, cell.topology, cell.provider
     known = next((it for it in deviations if it.covers(*place) and it.explains(checks)), None)
     return one if known is None else replace(one, known=f"{known.id}: {known.does}")

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from jetproof.engine.client_side import CLIENT, STRIPPED
+from jetproof.load.rules import parse_rules
 from jetproof.model.case import Case
 from jetproof.model.client import TapStep
 from jetproof.model.feature import Control, Feature
@@ -22,7 +23,7 @@ from jetproof.model.verdict import FrameRecord
 from jetproof.results import Key, Run
 from jetproof.wire.frames import Pub
 from jetproof.wire.headers import Headers
-from jetproof.wire.rules import Rule, parse_rules
+from jetproof.wire.rules import Rule
 from jetproof.wire.rules.changing import stripped
 from jetproof.wire.rules.model import Strip
 from jetproof.wire.rules.selecting import FrameView, selects

@@ -1,4 +1,4 @@
-"""Plays one selection on two targets, base and head, side by side, and finds what differs.
+"""`compare`: plays one selection on two targets, base and head, side by side, and finds what differs.
 
 No ledger is needed: base is the measure. Each difference is confirmed before it is reported: the case is
 played again, alone, on fresh servers of both sides; one that makes head worse and does not show then is
@@ -13,6 +13,7 @@ played once more among its neighbours. `compare_rulings` says what the plays com
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,6 +33,7 @@ from jetproof.campaigns.compare_rulings import (
     suspect,
     wire_changes,
 )
+from jetproof.campaigns.libraries import Judged, pools
 from jetproof.campaigns.transcripts import Transcripts
 from jetproof.campaigns.wire_differences import (
     Change,
@@ -43,14 +45,14 @@ from jetproof.campaigns.wire_differences import (
     stable,
 )
 from jetproof.campaigns.writing import UNWRITTEN, Writer
+from jetproof.engine.client_pool import ClientPool
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
-from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Event, TargetFailed, TargetStarted
+from jetproof.events import CaseFinished, Event, SchemaJudged, TargetFailed, TargetStarted
 from jetproof.load.library import Library
 from jetproof.model.identity import client_name
 from jetproof.model.topology import TOPOLOGIES
-from jetproof.model.verdict import FrameRecord, Verdict
+from jetproof.model.verdict import Cell, FrameRecord, Verdict
 from jetproof.plan import Group, Item, Plan, PlanTarget, Selected, make_plan
 from jetproof.targets.sweep import Owner
 from jetproof.tasks import all_of
@@ -65,18 +67,25 @@ WIRE_MOST: Final = 40
 SAMPLES: Final = 2
 """Cases per field that differs."""
 ONCE_MORE_MOST: Final = 20
+ADAPTERS: Final = 8
+"""Of each library at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two: what is played, and how. `client`: a library is compared, not the server."""
+    """One of the two: what is played, and how. `judged`: a library is compared, not the server."""
 
     name: str
     label: str
     target: PlanTarget
     items: tuple[Item, ...]
     options: RunOptions
-    client: str | None = None
+    judged: Judged | None = None
+
+    @property
+    def client(self) -> str | None:
+        """The library's name, if one is compared."""
+        return self.judged.plan.name if self.judged else None
 
     @property
     def versions(self) -> tuple[str, ...]:
@@ -122,6 +131,13 @@ class Compare:
 
     library: Library
     sides: tuple[Side, Side]
+    id: str = ""
+    request: Mapping[str, object] = field(default_factory=dict)
+    """What the `run.json` of each part keeps of what was asked for."""
+    partial: str = ""
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a person should know about the two sides."""
     stop: Stop = field(default_factory=Stop)
     failures: list[JetproofError] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
@@ -155,11 +171,31 @@ class Compare:
     def worse(self) -> bool:
         return bool(self.of_kind(Kind.WORSE))
 
+    def exit_code(self, fail_on: str) -> int:
+        """What is proven worse is worse, whatever else got no verdict."""
+        if not self.complete or not self.started(0):
+            return 3
+        failing = self.worse or not self.started(1)
+        if fail_on != "worse":
+            failing = failing or bool(self.of_kind(Kind.CHANGED))
+        if fail_on == "wire":
+            failing = failing or any(one.confirmed for one in self.wire)
+        if failing:
+            return 1
+        return 3 if self.of_kind(Kind.UNDECIDED) else 0
+
     async def play(
         self, open_run: Callable[[str, str], tuple[Writer, Path]], owner: Owner, listener: Listener
     ) -> None:
         """Play all rounds. `open_run` opens the folder of a round and side."""
-        rounds = _Rounds(self, open_run, owner, listener)
+        async with contextlib.AsyncExitStack() as stack:
+            ready = {}
+            for side in self.sides:
+                judged, factor = [side.judged] if side.judged else [], side.options.time_factor
+                ready[side.name] = await stack.enter_async_context(pools(judged, factor, ADAPTERS))
+            await self._play(_Rounds(self, open_run, owner, listener, ready))
+
+    async def _play(self, rounds: _Rounds) -> None:
         await rounds.play(ALL, [self._keys(side) for side in self.sides])
         if self._ended():
             return
@@ -224,11 +260,11 @@ class Compare:
         return keep | _samples(wire, keep, weights)
 
     def _to_play(self, key: CaseKey) -> list[CaseKey]:
-        """The cases to play for a cell: that of a schema is made of frames of several cases."""
+        """The cases to play for a result: that of a schema is about messages of several cases."""
         found = []
         for played in self._played:
             for one in played.observations[key]:
-                if one.cell.suite != SCHEMA_SUITE:
+                if isinstance(one.cell, Cell):
                     return [key]
                 found += [check.iteration for check in one.broken.values()]
         return list(dict.fromkeys(found))
@@ -319,6 +355,8 @@ class _Rounds:
     open_run: Callable[[str, str], tuple[Writer, Path]]
     owner: Owner
     listener: Listener
+    adapters: Mapping[str, Mapping[str, ClientPool]]
+    """By side: the adapters of its library."""
 
     async def play(self, how: str, keys: Sequence[Collection[CaseKey]]) -> None:
         if not any(keys):
@@ -376,11 +414,20 @@ class _Rounds:
                     key = f"{cell.case}{law}" if law else key
                     one = Observation(cell, broken_of(event), folder)
                     played.observations.setdefault(key, []).append(one)
+                case SchemaJudged(result=result):
+                    one = Observation(result, broken_of(event), folder)
+                    played.observations.setdefault(result.about, []).append(one)
                 case _:
                     pass
             self.listener.handle(side.name, event)
 
-        options = replace(side.options, run=fresh_run_id(), owner=self.owner, confirm=0)
+        options = replace(
+            side.options,
+            run=fresh_run_id(),
+            owner=self.owner,
+            libraries=self.adapters[side.name],
+            confirm=0,
+        )
         try:
             await run(plan, replace(compare.library, deviations=()), emit, options, compare.stop)
         finally:

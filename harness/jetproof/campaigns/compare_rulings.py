@@ -14,9 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from jetproof.campaigns.wire_differences import Change, Place, Signature
-from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
-from jetproof.events import CaseFinished
-from jetproof.model.verdict import Cell, Check, Verdict
+from jetproof.events import CaseFinished, SchemaJudged
+from jetproof.model.verdict import Cell, Check, Result, Verdict
 
 CaseKey = str
 Broken = tuple[str, ...]
@@ -37,7 +36,7 @@ class Kind(StrEnum):
 class Observation:
     """One play of one case on one side: its cell, and the checks that it broke."""
 
-    cell: Cell
+    cell: Result
     broken: Mapping[Broken, Check]
     folder: Path
 
@@ -52,8 +51,8 @@ class Difference:
 
     key: CaseKey
     kind: Kind
-    base: Cell
-    head: Cell
+    base: Result
+    head: Result
     new: tuple[Check, ...] = ()
     """Checks that head breaks and base does not."""
     gone: tuple[Check, ...] = ()
@@ -95,13 +94,14 @@ class WireChange:
     """Whether the values are not the same in all cases."""
 
 
-def broken_of(event: CaseFinished) -> dict[Broken, Check]:
-    """The checks that a cell breaks; in the cell of a schema, whatever case showed it."""
-    schema = event.cell.suite == SCHEMA_SUITE
+def broken_of(event: CaseFinished | SchemaJudged) -> dict[Broken, Check]:
+    """The checks that a cell breaks; of a schema its violations, whatever case showed them."""
+    of_schema = isinstance(event, SchemaJudged)
+    checks = event.result.checks if isinstance(event, SchemaJudged) else event.checks
     found: dict[Broken, Check] = {}
-    for check in event.checks:
+    for check in checks:
         if not check.ok:
-            where = str(check.actual) if schema else check.iteration
+            where = str(check.actual) if of_schema else check.iteration
             found.setdefault((check.step, where, check.kind, check.path), check)
     return found
 
@@ -297,12 +297,13 @@ def _moved(
 def _positions(
     base: Sequence[Observation], head: Sequence[Observation]
 ) -> tuple[tuple[str, str, str], ...]:
-    if base[0].cell.suite == SCHEMA_SUITE:
-        return ()
-    names = sorted({name for one in (*base, *head) for name in one.cell.position})
+    positions = [
+        [one.cell.position for one in side if isinstance(one.cell, Cell)] for side in (base, head)
+    ]
+    names = sorted({name for side in positions for position in side for name in position})
     found = []
     for name in names:
-        values = [{one.cell.position.get(name, "none") for one in side} for side in (base, head)]
+        values = [{position.get(name, "none") for position in side} for side in positions]
         if all(len(each) == 1 for each in values) and values[0] != values[1]:
             found.append((name, *values[0], *values[1]))
     return tuple(found)  # type: ignore[arg-type]

@@ -10,10 +10,11 @@ import asyncio
 import contextlib
 import gc
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from jetproof.engine.run import RunOptions, Stop, run
+from jetproof.errors import JetproofError
 from jetproof.events import INTERRUPTED, Emit
 from jetproof.load.library import Library
 from jetproof.plan import Plan
@@ -65,6 +66,15 @@ class Interrupts:
                 # Who was interrupted has only to write what there is: that is not cut short.
                 if loop.remove_signal_handler(each) and self.signal is not None:
                     signal.signal(each, signal.SIG_IGN)
+
+
+def exit_code(
+    interrupts: Interrupts, failures: Sequence[JetproofError], verdicts: Callable[[], int]
+) -> int:
+    """An interruption decides over everything, results that could not be written over verdicts."""
+    if interrupts.exit_code is not None:
+        return interrupts.exit_code
+    return 2 if failures else verdicts()
 
 
 async def play(

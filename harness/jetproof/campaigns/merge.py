@@ -1,8 +1,8 @@
 """Joins the shards of a run: folders in, one run folder out, nothing played.
 
 Rows are copied as they are, under the id of the joined run. What two folders played both stays as
-two attempts. A schema's cell sums up all frames of a run, so that those of the shards are summed
-up once more. The new folder appears as a whole, or not at all.
+two attempts. The result of a schema is about all messages of a run, so that those of the shards
+are summed up. The new folder appears as a whole, or not at all.
 """
 
 from __future__ import annotations
@@ -17,11 +17,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jetproof.campaigns.merge_checks import Coverage, coverage, same_run
-from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
 from jetproof.errors import JetproofError
-from jetproof.model.verdict import Cell, Verdict, exit_code
-from jetproof.results import JOURNALS, RUN_FILE, Key, Run, read_journal, read_run, row_key
-from jetproof.results.rows import Row, cell_row, encode
+from jetproof.model.verdict import Cell, Result, SchemaResult, Verdict, exit_code
+from jetproof.results import (
+    CELLS,
+    CLAUSES,
+    JOURNALS,
+    RUN_FILE,
+    SCHEMAS,
+    Key,
+    Run,
+    read_journal,
+    read_run,
+    row_key,
+)
+from jetproof.results.rows import Row, cell_row, encode, schema_row
 from jetproof.results.server_code import FOLDER as CODE_FOLDER
 from jetproof.results.server_code import JOURNAL as CODE_JOURNAL
 
@@ -43,7 +53,7 @@ class Merged:
     @property
     def exit_code(self) -> int:
         """That of the run which the shards make together."""
-        return exit_code(self.joined.latest)
+        return exit_code(self.joined.results)
 
 
 def merge(folders: Sequence[Path], out: Path) -> Merged:
@@ -62,14 +72,14 @@ def merge(folders: Sequence[Path], out: Path) -> Merged:
 class Joined:
     """The cells of all shards with the attempts that they are now.
 
-    `attempts` maps a shard's number and a key there to the attempt here. Cells of schemas are kept
-    apart: each is one row, however many shards it comes from.
+    `attempts` maps a shard's number and a key there to the attempt here. Results of schemas are one
+    row each, however many shards they come from.
     """
 
     id: str
     shards: tuple[Run, ...]
     cells: tuple[Cell, ...]
-    schemas: tuple[Cell, ...]
+    schemas: tuple[SchemaResult, ...]
     attempts: Mapping[tuple[int, Key], int]
     again: int
 
@@ -78,19 +88,15 @@ class Joined:
         played: dict[tuple[str, str], int] = {}
         attempts: dict[tuple[int, Key], int] = {}
         cells: list[Cell] = []
-        sums: dict[tuple[str, str], list[Cell]] = {}
+        sums: dict[tuple[str, str], list[SchemaResult]] = {}
         for number, run in enumerate(shards):
             for cell in run.cells:
-                if cell.suite == SCHEMA_SUITE:
-                    continue
                 name = (cell.name, cell.target)
                 played[name] = played.get(name, 0) + 1
                 attempts[number, (*name, cell.attempt)] = played[name]
                 cells.append(replace(cell, attempt=played[name]))
-            for cell in run.latest:
-                if cell.suite == SCHEMA_SUITE:
-                    sums.setdefault((cell.name, cell.target), []).append(cell)
-                    attempts[number, (cell.name, cell.target, cell.attempt)] = 1
+            for result in run.latest_schemas:
+                sums.setdefault((result.name, result.target), []).append(result)
         return cls(
             id=joined_id(shards),
             shards=tuple(shards),
@@ -102,42 +108,44 @@ class Joined:
 
     @property
     def latest(self) -> tuple[Cell, ...]:
-        """The last attempt of every cell, and the sums."""
-        last = {(cell.name, cell.target): cell for cell in self.cells}
-        return (*last.values(), *self.schemas)
+        """The last attempt of every cell."""
+        return tuple({(cell.name, cell.target): cell for cell in self.cells}.values())
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Everything that has a verdict."""
+        return (*self.latest, *self.schemas)
 
     @property
     def verdicts(self) -> dict[Verdict, int]:
         counts = dict.fromkeys(Verdict, 0)
-        for cell in self.latest:
-            counts[cell.verdict] += 1
+        for one in self.results:
+            counts[one.verdict] += 1
         return counts
 
     def lines(self, journal: str) -> Iterator[bytes]:
         """The lines of one journal of the joined run."""
-        if journal == "clauses":
+        if journal == CLAUSES:
             for row in read_journal(self.shards[0].folder, journal):
                 yield encode({**row, "run": self.id})
-        elif journal == "cells":
-            for cell in (*self.cells, *self.schemas):
+        elif journal == CELLS:
+            for cell in self.cells:
                 yield encode(cell_row(self.id, cell))
+        elif journal == SCHEMAS:
+            for result in self.schemas:
+                yield encode(schema_row(self.id, result))
         else:
             yield from self._evidence(journal)
 
     def _evidence(self, journal: str) -> Iterator[bytes]:
         """Checks or frames. Those of a case whose cell was never written belong to nothing."""
-        indexes: dict[Key, int] = {}
         for number, run in enumerate(self.shards):
             for line, row in _journal(run, journal):
                 key = row_key(row)
                 attempt = self.attempts.get((number, key))
                 if attempt is None:
                     continue
-                here = (key[0], key[1], attempt)
-                if key[0].startswith(f"{SCHEMA_SUITE}::"):
-                    indexes[here] = indexes.get(here, 0) + 1
-                    row["index"] = indexes[here]
-                elif attempt == key[2] and line.startswith(_head(run.id)):
+                if attempt == key[2] and line.startswith(_head(run.id)):
                     # Transcripts are long: a line that changes in its first word is not built anew.
                     yield _head(self.id) + line[len(_head(run.id)) :]
                     continue
@@ -167,7 +175,8 @@ class Joined:
             ],
             "verdicts": {verdict.value: n for verdict, n in self.verdicts.items() if n},
             "cells": len(self.latest),
-            "not_scored": sum(not cell.scored for cell in self.latest),
+            "schemas": len(self.schemas),
+            "not_scored": sum(not one.scored for one in self.results),
             "wall_ms": max(walls),
             "slowest_case_ms": round(max((cell.ms for cell in self.latest), default=0.0), 3),
         }
@@ -230,20 +239,20 @@ def _head(run: str) -> bytes:
     return encode({"run": run})[:-2] + b","
 
 
-def _summed(parts: Sequence[Cell]) -> Cell:
-    """One cell of a schema out of those of the shards: the worst verdict, everything seen."""
-    worst = min(parts, key=lambda cell: (not cell.fails, _rank(cell.verdict)))
-    seen = sum(int(text) for cell in parts if (text := cell.position.get("seen", "0")).isdecimal())
-    unknown = sorted(
-        {
-            name
-            for cell in parts
-            for name in cell.position.get("unknown-fields", "").split(", ")
-            if name
-        }
+def _summed(parts: Sequence[SchemaResult]) -> SchemaResult:
+    """One result out of those of the shards: the worst verdict, everything seen."""
+    worst = min(parts, key=lambda one: (not one.fails, _rank(one.verdict)))
+    violations = {(found.path, found.message): found for one in parts for found in one.violations}
+    broken = [one.broken for one in parts if one.broken is not None]
+    return replace(
+        worst,
+        seen=sum(one.seen for one in parts),
+        broken=sum(broken) if len(broken) == len(parts) else None,
+        unknown_fields=tuple(sorted({name for one in parts for name in one.unknown_fields})),
+        violations=tuple(violations.values()),
+        first_broken=next((one.first_broken for one in parts if one.first_broken), None),
+        attempt=1,
     )
-    position = {"seen": str(seen)} | ({"unknown-fields": ", ".join(unknown)} if unknown else {})
-    return replace(worst, position=position, attempt=1)
 
 
 def _rank(verdict: Verdict) -> int:

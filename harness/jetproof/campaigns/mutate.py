@@ -11,13 +11,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fnmatch
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from jetproof.campaigns.interrupts import Interrupts, attended
-from jetproof.engine.retries import AT_ONCE
+from jetproof.campaigns.request import Settings
+from jetproof.campaigns.selecting import select_cases
+from jetproof.engine.retries import AT_ONCE as CASES_AT_ONCE
 from jetproof.engine.run import Front, RunOptions, Stop, fresh_run_id, no_front, run
 from jetproof.engine.session import Address
 from jetproof.errors import JetproofError
@@ -26,7 +28,7 @@ from jetproof.load.library import Library
 from jetproof.model.identity import REFERENCE
 from jetproof.model.mutant import Mutant
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.plan import Item, PlanTarget, Selected, make_plan
+from jetproof.plan import Item, PlanTarget, Selected, Selection, make_plan
 from jetproof.targets.resolve import resolve_one
 from jetproof.targets.sweep import Owner
 from jetproof.targets.tap import Tap
@@ -34,6 +36,7 @@ from jetproof.targets.topology import RunningTarget
 from jetproof.tasks import all_of
 from jetproof.wire.rules.model import Pass
 
+AT_ONCE = 3
 _SERVERS_AT_ONCE = 4
 _WORSE = (Verdict.FAIL, Verdict.STALE, Verdict.WARN)
 
@@ -70,44 +73,68 @@ class NeverFailed:
     mutants: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mutated:
-    """Every trial of a campaign, and what the cases are worth by it."""
+@dataclass(slots=True, kw_only=True)
+class Mutation(ABC):
+    """One campaign, planned: mutants, and the cases that must notice them."""
 
-    target: str
+    library: Library
+    targets: Sequence[PlanTarget]
     items: Sequence[Item]
-    trials: Sequence[Trial]
-    never_failed: Sequence[NeverFailed]
-    exit_code: int
-    interrupted: bool
+    mutants: Sequence[Mutant]
+    options: RunOptions
+    at_once: int
+    """How many mutants are played side by side."""
+    stop: Stop = field(default_factory=Stop)
+    trials: Sequence[Trial] = ()
+    plain: Sequence[Cell] = ()
+    """The cells without any mutant."""
 
-    @classmethod
-    def of(
-        cls,
-        target: str,
-        items: Sequence[Item],
-        mutants: Sequence[Mutant],
-        trials: Sequence[Trial],
-        baseline: Iterable[Cell],
-        interrupts: Interrupts,
-    ) -> Mutated:
-        return cls(
-            target=target,
-            items=items,
-            trials=trials,
-            never_failed=never_failed(items, mutants, trials),
-            exit_code=interrupts.exit_code or exit_code(trials, baseline),
-            interrupted=interrupts.signal is not None,
-        )
+    @abstractmethod
+    async def play(self, emit: Callable[[Trial], None], owner: Owner) -> None:
+        """Play all of it, until it is done or `stop` says so."""
+
+    @property
+    def never_failed(self) -> list[NeverFailed]:
+        """The cases that nothing made fail, and which mutants tried."""
+        failed = {cell.case for trial in self.trials for cell in trial.caught_by}
+        return [
+            NeverFailed(item.case.id, tuple(each.id for each in self.mutants if breaks(each, item)))
+            for item in self.items
+            if item.case.id not in failed
+        ]
+
+    @property
+    def exit_code(self) -> int:
+        """1 if a mutant got away, 3 if the servers gave no verdict."""
+        outcomes = {trial.outcome for trial in self.trials}
+        undecided = any(cell.verdict is Verdict.ERROR for cell in self.plain)
+        if Outcome.UNDECIDED in outcomes or undecided:
+            return 3
+        return 1 if outcomes & {Outcome.SURVIVED, Outcome.IDLE} else 0
 
 
-async def target_to_mutate(server: str, notify: Callable[[str], None]) -> PlanTarget:
-    """The one target that a name stands for, if a tap can be put in front of it."""
+async def plan_mutation(
+    library: Library,
+    selection: Selection,
+    server: str,
+    mutants: Sequence[str],
+    settings: Settings,
+    notify: Callable[[str], None],
+) -> ServerMutation:
+    """The mutants of one server, those that patterns name or all that concern the selection."""
+    items = select_cases(library, selection).items
     hint = "name one release or build that jetproof starts itself"
     target = await resolve_one(server, hint=hint, notify=notify)
     if target.fixed is not None:
         raise JetproofError(f"{server!r} cannot be made wrong", phase="plan", hint=hint)
-    return target
+    return ServerMutation(
+        library=library,
+        targets=[target],
+        items=items,
+        mutants=choose(possible(library.mutants, target), items, mutants),
+        options=replace(settings, jobs=None).options(),
+        at_once=settings.jobs or AT_ONCE,
+    )
 
 
 def possible(mutants: Sequence[Mutant], target: PlanTarget) -> list[Mutant]:
@@ -142,63 +169,57 @@ def breaks(mutant: Mutant, item: Item) -> bool:
     return bool(set(mutant.breaks) & set(item.case.clauses))
 
 
-async def mutate(
-    library: Library,
-    target: PlanTarget,
-    items: Sequence[Item],
-    mutants: Sequence[Mutant],
-    options: RunOptions,
-    at_once: int,
-    interrupts: Interrupts,
-    emit: Callable[[Trial], None],
-) -> Mutated:
-    """Play the items as the target is, and against each mutant of it, `at_once` side by side."""
-    baseline: dict[str, Cell] = {}
-    trials: list[Trial] = []
-    async with attended(interrupts) as owner:
-        bench = _Bench(library, target, interrupts.stop, owner, options)
-        concerned = [item for item in items if any(breaks(each, item) for each in mutants)]
-        baseline = await bench.cells(concerned, no_front)
-        places = asyncio.Semaphore(at_once)
+@dataclass(slots=True, kw_only=True)
+class ServerMutation(Mutation):
+    """Mutants of a server: the tap in front of it, or the reference layer, makes it wrong."""
+
+    async def play(self, emit: Callable[[Trial], None], owner: Owner) -> None:
+        concerned = [i for i in self.items if any(breaks(each, i) for each in self.mutants)]
+        baseline = await self._cells(concerned, owner, no_front)
+        self.plain = tuple(baseline.values())
+        places = asyncio.Semaphore(self.at_once)
 
         async def one(mutant: Mutant) -> Trial:
             async with places:
-                trial = await _try(bench, mutant, items, baseline)
+                trial = await self._try(mutant, owner, baseline)
             emit(trial)
             return trial
 
-        trials = await all_of(*(one(mutant) for mutant in mutants))
-    return Mutated.of(target.name, items, mutants, trials, baseline.values(), interrupts)
+        self.trials = await all_of(*(one(mutant) for mutant in self.mutants))
 
+    async def _try(self, mutant: Mutant, owner: Owner, baseline: Mapping[str, Cell]) -> Trial:
+        concerned = [item for item in self.items if breaks(mutant, item)]
+        if not concerned:
+            return Trial(mutant, Outcome.UNTESTED)
+        fired: Counter[str] = Counter()
+        cells = await self._cells(concerned, owner, mutant_front(mutant, fired), mutant.knobs)
+        return judge(mutant, fired, cells, baseline)
 
-class _Bench:
-    """Plays cases of one target behind a front, and gives their cells by case."""
-
-    def __init__(
-        self, library: Library, target: PlanTarget, stop: Stop, owner: Owner, options: RunOptions
-    ) -> None:
-        self._library = library
-        self._target = target
-        self._stop = stop
-        self._options = replace(
-            options,
+    async def _cells(
+        self,
+        items: Sequence[Item],
+        owner: Owner,
+        front: Front,
+        knobs: Mapping[str, bool] | None = None,
+    ) -> dict[str, Cell]:
+        """The cells of these items behind a front, by case."""
+        if not items or self.stop.reason is not None:
+            return {}
+        plan = make_plan(self.library, Selected(tuple(items)), self.targets, skip=frozenset())
+        wanted = {item.case.id for item in items}
+        options = replace(
+            self.options,
+            run=fresh_run_id(),
             again=False,
             confirm=0,
-            cases_at_once=AT_ONCE,
+            cases_at_once=CASES_AT_ONCE,
             servers_at_once=_SERVERS_AT_ONCE,
             owner=owner,
+            front=front,
+            knobs=knobs or {},
         )
-
-    async def cells(
-        self, items: Sequence[Item], front: Front, knobs: Mapping[str, bool] | None = None
-    ) -> dict[str, Cell]:
-        if not items or self._stop.reason is not None:
-            return {}
-        plan = make_plan(self._library, Selected(tuple(items)), [self._target], skip=frozenset())
-        wanted = {item.case.id for item in items}
-        options = replace(self._options, run=fresh_run_id(), front=front, knobs=knobs or {})
         collected = LastCells()
-        await run(plan, self._library, collected, options, self._stop)
+        await run(plan, self.library, collected, options, self.stop)
         return {cell.case: cell for cell in collected.cells if cell.case in wanted}
 
 
@@ -216,17 +237,6 @@ class LastCells:
     def cells(self) -> list[Cell]:
         """By name, so that two campaigns read alike whatever the order of their cases was."""
         return [self._cells[name] for name in sorted(self._cells)]
-
-
-async def _try(
-    bench: _Bench, mutant: Mutant, items: Sequence[Item], baseline: Mapping[str, Cell]
-) -> Trial:
-    concerned = [item for item in items if breaks(mutant, item)]
-    if not concerned:
-        return Trial(mutant, Outcome.UNTESTED)
-    fired: Counter[str] = Counter()
-    cells = await bench.cells(concerned, mutant_front(mutant, fired), mutant.knobs)
-    return judge(mutant, fired, cells, baseline)
 
 
 def judge(
@@ -286,23 +296,3 @@ def mutant_front(mutant: Mutant, fired: Counter[str]) -> Front:
                     fired.update(target.reference.fired)
 
     return front
-
-
-def never_failed(
-    items: Sequence[Item], mutants: Sequence[Mutant], trials: Sequence[Trial]
-) -> list[NeverFailed]:
-    """The cases that nothing made fail, and which mutants tried."""
-    failed = {cell.case for trial in trials for cell in trial.caught_by}
-    return [
-        NeverFailed(item.case.id, tuple(each.id for each in mutants if breaks(each, item)))
-        for item in items
-        if item.case.id not in failed
-    ]
-
-
-def exit_code(trials: Sequence[Trial], baseline: Iterable[Cell]) -> int:
-    """1 if a mutant got away, 3 if the servers gave no verdict."""
-    outcomes = {trial.outcome for trial in trials}
-    if Outcome.UNDECIDED in outcomes or any(cell.verdict is Verdict.ERROR for cell in baseline):
-        return 3
-    return 1 if outcomes & {Outcome.SURVIVED, Outcome.IDLE} else 0

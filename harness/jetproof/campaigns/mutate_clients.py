@@ -8,22 +8,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
-from jetproof.campaigns.interrupts import Interrupts, attended
 from jetproof.campaigns.libraries import Judged, meet_reference, pools
-from jetproof.campaigns.mutate import LastCells, Mutated, Trial, choose, judge
-from jetproof.engine.run import RunOptions, run
+from jetproof.campaigns.mutate import AT_ONCE, LastCells, Mutation, Trial, choose, judge
+from jetproof.campaigns.request import Settings
+from jetproof.campaigns.selecting import select_cases
+from jetproof.engine.run import run
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library
 from jetproof.model.case import Case
 from jetproof.model.identity import REFERENCE
 from jetproof.model.mutant import Mutant
 from jetproof.model.verdict import Cell
-from jetproof.plan import Item, PlanClient, PlanTarget, Selected, client_items, make_plan
+from jetproof.plan import Item, PlanClient, Selected, Selection, client_items, make_plan
 from jetproof.targets.reference_client.conduct import NEWEST, SPOKEN
 from jetproof.targets.reference_client.knobs import KNOBS
+from jetproof.targets.resolve import resolve
+from jetproof.targets.sweep import Owner
 
 _PROCESSES = 2
 _CASES_PER_JOB = 8
@@ -62,59 +64,96 @@ class _Variant:
         return Judged(plan, client, reference.ledger)
 
 
-def check_has_knobs(client: str) -> None:
-    """Refuse a client that cannot be made wrong."""
+async def plan_client_mutation(
+    library: Library,
+    client: str,
+    selection: Selection,
+    server: str,
+    knobs: Sequence[str],
+    settings: Settings,
+    notify: Callable[[str], None],
+) -> ClientMutation:
+    """The knobs of the reference client, those that patterns name or all that concern the selection."""
     if client != REFERENCE:
         raise JetproofError(
             f"{client!r} cannot be made wrong on purpose",
             phase="plan",
             hint="only the reference client has knobs: --client reference",
         )
+    chosen = select_cases(library, selection, for_clients=True)
+    items = [Item(item.case, item.case.revision) for item in chosen.items]
+    targets = await resolve([server], notify=notify)
+    mutants = [
+        Mutant(id=knob.name, about=knob.does, breaks=knob.breaks, rules=()) for knob in KNOBS
+    ]
+    return ClientMutation(
+        library=library,
+        targets=targets,
+        items=items,
+        mutants=choose(mutants, items, knobs),
+        options=replace(settings, jobs=None).options(),
+        at_once=settings.jobs or AT_ONCE,
+    )
 
 
-async def mutate_client(
-    library: Library,
-    targets: Sequence[PlanTarget],
-    cases: Sequence[Case],
-    patterns: Sequence[str],
-    options: RunOptions,
-    at_once: int,
-    interrupts: Interrupts,
-    emit: Callable[[Trial], None],
-) -> Mutated:
-    """Play the cases with the reference client as it is, and with each knob that `patterns` name."""
-    knobs = [Mutant(id=knob.name, about=knob.does, breaks=knob.breaks, rules=()) for knob in KNOBS]
-    items = [Item(case, case.revision) for case in cases]
-    mutants = choose(knobs, items, patterns)
-    revisions = {knob.name: knob.revision for knob in KNOBS}
-    concerned = {mutant.id: _by_revision(cases, mutant, revisions[mutant.id]) for mutant in mutants}
-    used = {revision for by_revision in concerned.values() for revision in by_revision}
-    variants = [
-        _Variant(knob, revision, own)
-        for knob, by_revision in concerned.items()
-        for revision, own in by_revision.items()
-    ]
-    variants += [
-        _Variant(
-            None,
-            revision,
-            [
-                case
-                for case in cases
-                if any(case in own.get(revision, ()) for own in concerned.values())
-            ],
-        )
-        for revision in used
-    ]
-    cells = await _cells(library, variants, targets, options, at_once, interrupts)
-    trials = []
-    for mutant in mutants:
-        played = _of_all(cells, mutant.id, concerned[mutant.id])
-        baseline = _of_all(cells, _PLAIN, concerned[mutant.id])
-        trials.append(judge(mutant, {mutant.id: len(played)}, played, baseline))
-        emit(trials[-1])
-    plain = [cell for revision in used for cell in cells[_name(_PLAIN, revision)].values()]
-    return Mutated.of(targets[0].name, items, mutants, trials, plain, interrupts)
+@dataclass(slots=True, kw_only=True)
+class ClientMutation(Mutation):
+    """Knobs of the reference client, which make it wrong."""
+
+    async def play(self, emit: Callable[[Trial], None], owner: Owner) -> None:
+        cases = [item.case for item in self.items]
+        revisions = {knob.name: knob.revision for knob in KNOBS}
+        concerned = {
+            mutant.id: _by_revision(cases, mutant, revisions[mutant.id]) for mutant in self.mutants
+        }
+        used = {revision for by_revision in concerned.values() for revision in by_revision}
+        variants = [
+            _Variant(knob, revision, own)
+            for knob, by_revision in concerned.items()
+            for revision, own in by_revision.items()
+        ]
+        for revision in used:
+            theirs = [own.get(revision, ()) for own in concerned.values()]
+            played = [case for case in cases if any(case in own for own in theirs)]
+            variants.append(_Variant(None, revision, played))
+        cells = await self._cells(variants, owner)
+        trials = []
+        for mutant in self.mutants:
+            wrong = _of_all(cells, mutant.id, concerned[mutant.id])
+            plain = _of_all(cells, _PLAIN, concerned[mutant.id])
+            trials.append(judge(mutant, {mutant.id: len(wrong)}, wrong, plain))
+            emit(trials[-1])
+        self.trials = trials
+        self.plain = [cell for each in used for cell in cells[_name(_PLAIN, each)].values()]
+
+    async def _cells(
+        self, variants: Sequence[_Variant], owner: Owner
+    ) -> Mapping[str, Mapping[str, Cell]]:
+        """The cells of every variant, by its name and by case."""
+        factor = self.options.time_factor
+        reference = await meet_reference(factor)
+        libraries: list[Judged] = []
+        items: list[Item] = []
+        for variant in variants:
+            one = variant.of(reference)
+            libraries.append(one)
+            items += client_items(self.library, variant.cases, one.plan)
+        plan = make_plan(self.library, Selected(tuple(items)), self.targets, skip=frozenset())
+        collected = LastCells()
+        async with pools(libraries, factor, _PROCESSES) as ready:
+            options = replace(
+                self.options,
+                libraries=ready,
+                owner=owner,
+                cases_at_once=_CASES_PER_JOB * self.at_once,
+                confirm=0,
+            )
+            await run(plan, self.library, collected, options, self.stop)
+        found: dict[str, dict[str, Cell]] = defaultdict(dict)
+        for cell in collected.cells:
+            if cell.client is not None:
+                found[cell.client][cell.case] = cell
+        return found
 
 
 def _by_revision(
@@ -141,39 +180,3 @@ def _of_all(
 ) -> Mapping[str, Cell]:
     """The cells of one shape of the client, under all revisions that it kept to, by case."""
     return {case: cell for each in revisions for case, cell in cells[_name(shape, each)].items()}
-
-
-async def _cells(
-    library: Library,
-    variants: Sequence[_Variant],
-    targets: Sequence[PlanTarget],
-    options: RunOptions,
-    at_once: int,
-    interrupts: Interrupts,
-) -> Mapping[str, Mapping[str, Cell]]:
-    """The cells of every variant, by its name and by case."""
-    reference = await meet_reference(options.time_factor)
-    libraries: list[Judged] = []
-    items: list[Item] = []
-    for variant in variants:
-        one = variant.of(reference)
-        libraries.append(one)
-        items += client_items(library, variant.cases, one.plan)
-    plan = make_plan(library, Selected(tuple(items)), targets, skip=frozenset())
-    collected = LastCells()
-    async with AsyncExitStack() as stack:
-        owner = await stack.enter_async_context(attended(interrupts))
-        ready = await stack.enter_async_context(pools(libraries, options.time_factor, _PROCESSES))
-        playing = replace(
-            options,
-            libraries=ready,
-            owner=owner,
-            cases_at_once=_CASES_PER_JOB * at_once,
-            confirm=0,
-        )
-        await run(plan, library, collected, playing, interrupts.stop)
-    found: dict[str, dict[str, Cell]] = defaultdict(dict)
-    for cell in collected.cells:
-        if cell.client is not None:
-            found[cell.client][cell.case] = cell
-    return found

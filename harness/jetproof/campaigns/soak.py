@@ -1,4 +1,4 @@
-"""Plays one plan again and again, and finds the cells that are not the same in every round.
+"""`soak`: plays one plan again and again, and finds the cells that are not the same in every round.
 
 Each round is a run of its own on fresh servers. Per cell and round only its outcome stays in
 memory; the evidence of each round lies in the round's folder, and what belongs to the cells that
@@ -17,16 +17,18 @@ from pathlib import Path
 from typing import Protocol
 
 from jetproof.campaigns.alignment import Pair, aligned
-from jetproof.campaigns.load import Load, LoadReport
+from jetproof.campaigns.load import Load, LoadReport, check_cores
+from jetproof.campaigns.request import DEFAULT_TARGETS, Request, Settings
+from jetproof.campaigns.selecting import select_cases
 from jetproof.campaigns.writing import UNWRITTEN, Writer
 from jetproof.engine.run import RunOptions, Stop, fresh_run_id, run
-from jetproof.engine.schema_watch import SUITE as SCHEMA_SUITE
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Event, Notice
+from jetproof.events import CaseFinished, Event, Notice, SchemaJudged
 from jetproof.load.library import Library
-from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
-from jetproof.plan import Plan
+from jetproof.model.verdict import Check, FrameRecord, Result, SchemaResult, Verdict
+from jetproof.plan import Plan, make_plan
 from jetproof.results import read_run
+from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
 from jetproof.targets.sweep import Owner
 
@@ -93,8 +95,9 @@ class Flip:
 
     cell: str
     target: str
-    suite: str
+    heading: str
     seen: tuple[Outcome | None, ...]
+    of_schema: bool = False
 
     @property
     def outcomes(self) -> list[tuple[Outcome | None, list[int]]]:
@@ -111,7 +114,7 @@ class Side:
 
     outcome: Outcome | None
     rounds: tuple[int, ...]
-    cell: Cell | None = None
+    cell: Result | None = None
     failed: tuple[Check, ...] = ()
     pairs: tuple[Pair, ...] = ()
     """The frames of the most frequent outcome beside those of this one; empty for the former."""
@@ -138,6 +141,28 @@ def check_rounds(rounds: int) -> None:
         )
 
 
+async def plan_soak(
+    library: Library,
+    request: Request,
+    settings: Settings,
+    *,
+    rounds: int,
+    load: int | None,
+    notify: Callable[[str], None],
+) -> Soak:
+    """What a request asks for, to be played `rounds` times. `notify` hears of builds."""
+    check_rounds(rounds)
+    if load is not None:
+        check_cores(load)
+    selected = select_cases(library, request.selection)
+    targets = await resolve(request.servers or DEFAULT_TARGETS, notify=notify)
+    request = replace(request, servers=tuple(target.name for target in targets))
+    plan = make_plan(library, selected, targets, skip=frozenset())
+    # A flip is what it looks for: nothing is confirmed.
+    options = replace(settings.options(), confirm=0)
+    return Soak(plan, library, SoakOptions(rounds, options, load), request.document())
+
+
 @dataclass(slots=True)
 class Soak:
     """Plays the rounds. `rounds`, `flips` and `drifting` are about the complete ones only."""
@@ -145,11 +170,14 @@ class Soak:
     plan: Plan
     library: Library
     options: SoakOptions
+    request: Mapping[str, object] = field(default_factory=dict)
+    """What the `run.json` of each round keeps of what was asked for."""
     stop: Stop = field(default_factory=Stop)
     rounds: list[Round] = field(default_factory=list)
     failures: list[JetproofError] = field(default_factory=list)
     _seen: dict[CellKey, list[Seen | None]] = field(default_factory=dict)
-    _suites: dict[CellKey, str] = field(default_factory=dict)
+    _headings: dict[CellKey, str] = field(default_factory=dict)
+    _schemas: set[CellKey] = field(default_factory=set)
 
     async def play(
         self, open_round: Callable[[int], Writer], owner: Owner, listener: Listener
@@ -183,16 +211,24 @@ class Soak:
         return any(each.verdicts.get(Verdict.ERROR) for each in self.rounds)
 
     @property
+    def exit_code(self) -> int:
+        """3 wins over 1, as everywhere."""
+        if self.undecided:
+            return 3
+        return 1 if self.flips else 0
+
+    @property
     def flips(self) -> list[Flip]:
         """The cells whose outcome was not the same in every round, by name."""
         found = []
         for key in sorted(self._seen):
             outcomes = tuple(one.outcome if one else None for one in self._seen[key])
             differing = set(outcomes)
-            if self._suites[key] == SCHEMA_SUITE:
+            of_schema = key in self._schemas
+            if of_schema:
                 differing.discard(None)  # whether a rare message came says nothing about its form
             if len(differing) > 1:
-                found.append(Flip(*key, self._suites[key], outcomes))
+                found.append(Flip(*key, self._headings[key], outcomes, of_schema))
         return found
 
     @property
@@ -227,9 +263,12 @@ class Soak:
             writer(event)
             if writer.failures and self.stop.reason is None:
                 self.stop.now(UNWRITTEN)
-            if isinstance(event, CaseFinished):
-                key = (event.cell.name, redacted(event.cell.target))
-                seen[key] = (event.cell.suite, seen_of(event))
+            if isinstance(event, (CaseFinished, SchemaJudged)):
+                one = event.cell if isinstance(event, CaseFinished) else event.result
+                key = (one.name, redacted(one.target))
+                seen[key] = (one.heading, seen_of(event))
+                if isinstance(event, SchemaJudged):
+                    self._schemas.add(key)
             elif isinstance(event, Notice) and _REPLAYED in event.text:
                 replayed += 1
             listener.handle(event)
@@ -260,8 +299,8 @@ class Soak:
         return Load(self.options.load, owner.folder)
 
     def _keep(self, number: int, seen: Mapping[CellKey, tuple[str, Seen]]) -> None:
-        for key, (suite, _) in seen.items():
-            self._suites[key] = suite
+        for key, (heading, _) in seen.items():
+            self._headings[key] = heading
             self._seen.setdefault(key, [None] * (number - 1))
         for key, rounds in self._seen.items():
             one = seen[key][1] if key in seen else None
@@ -269,16 +308,22 @@ class Soak:
             rounds.append(rounds[-1] if rounds and rounds[-1] == one else one)
 
 
-def seen_of(event: CaseFinished) -> Seen:
-    """What is kept of a cell. The position of a schema's cell counts messages: it is left out."""
-    cell = event.cell
-    position = () if cell.suite == SCHEMA_SUITE else tuple(sorted(cell.position.items()))
+def seen_of(event: CaseFinished | SchemaJudged) -> Seen:
+    """What is kept of a cell, or of a schema; how many messages came is left out."""
+    one: Result
+    checks: Sequence[Check]
+    position: tuple[tuple[str, str], ...] = ()
+    if isinstance(event, SchemaJudged):
+        one, checks = event.result, event.result.checks
+    else:
+        one, checks = event.cell, event.checks
+        position = tuple(sorted(event.cell.position.items()))
     failed = hashlib.sha256()
-    for check in event.checks:
+    for check in checks:
         if not check.ok:
             place = (check.step, check.iteration, check.kind, check.path)
             failed.update(repr(place).encode("utf-8", "surrogatepass"))
-    return Seen(Outcome(cell.verdict, cell.deviation, position), failed.hexdigest()[:16])
+    return Seen(Outcome(one.verdict, one.deviation, position), failed.hexdigest()[:16])
 
 
 def details(flips: Sequence[Flip], folder_of: Callable[[int], Path]) -> Iterator[Detail]:
@@ -297,7 +342,7 @@ def details(flips: Sequence[Flip], folder_of: Callable[[int], Path]) -> Iterator
 
 @dataclass(slots=True)
 class _Evidence:
-    cell: Cell | None = None
+    cell: Result | None = None
     failed: list[Check] = field(default_factory=list)
     frames: list[FrameRecord] = field(default_factory=list)
 
@@ -306,9 +351,11 @@ def _evidence(folder: Path, keys: set[CellKey]) -> dict[CellKey, _Evidence]:
     """What a round's folder holds about these cells, of the last attempt at each."""
     played = read_run(folder)
     found = {
-        (cell.name, cell.target): _Evidence(cell)
-        for cell in played.latest
-        if (cell.name, cell.target) in keys
+        (one.name, one.target): _Evidence(
+            one, list(one.checks) if isinstance(one, SchemaResult) else []
+        )
+        for one in played.results
+        if (one.name, one.target) in keys
     }
     attempts = {key: one.cell.attempt for key, one in found.items() if one.cell is not None}
     for (name, target, attempt), check in played.checks():

@@ -6,14 +6,16 @@ kept in memory.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from jetproof.model.verdict import FrameRecord
-from jetproof.results import Key, frame_of, row_key
+from jetproof.results import Key, key_of
+from jetproof.results.rows import FrameRow, frame_of
 
 FILE = "frames.jsonl"
 
@@ -52,11 +54,12 @@ def _pieces(stream: BinaryIO, place: int) -> Iterator[tuple[Key, list[FrameRecor
     """The transcripts from here on, each with the place behind it."""
     current: Key | None = None
     frames: list[FrameRecord] = []
+    decoder = msgspec.json.Decoder(FrameRow)
     for line in stream:
         if not line.endswith(b"\n"):  # cut off with the process that wrote it
             break
-        row = json.loads(line)
-        key = row_key(row)
+        row = decoder.decode(line)
+        key = key_of(row)
         if key != current:
             if current is not None:
                 yield current, frames, place

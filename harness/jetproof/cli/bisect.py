@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, add_laws, laws_of, say, write_json
+from jetproof.cli.common import add_command, add_laws, say, settings_of, write_json
 from jetproof.errors import JetproofError
 from jetproof.model.patterns import ABOUT_PATTERNS
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from jetproof.campaigns.bisect import Bisected
     from jetproof.campaigns.bisect_commits import BisectedCommits
     from jetproof.cli.common import Commands
-    from jetproof.engine.run import RunOptions
     from jetproof.model.verdict import Cell
     from jetproof.targets.spec import TargetSpec
 
@@ -77,7 +76,7 @@ async def _search_releases(args: argparse.Namespace) -> int:
         notify=say,
     )
     report = ReleaseReport(sys.stderr if args.json else sys.stdout)
-    result = await bisect(library, selected, releases, _options(args), report.handle)
+    result = await bisect(library, selected, releases, settings_of(args).options(), report.handle)
     report.end(result)
     if args.json:
         write_json(_releases_document(result))
@@ -95,7 +94,9 @@ async def _search_commits(args: argparse.Namespace) -> int:
     selected = one_case(library, args.case)
     commits = await commits_to_search(checkout, args.good, args.bad or "HEAD")
     report = CommitReport(sys.stderr if args.json else sys.stdout)
-    result = await bisect_commits(library, selected, commits, _options(args), report.handle)
+    result = await bisect_commits(
+        library, selected, commits, settings_of(args).options(), report.handle
+    )
     report.end(result)
     if args.json:
         write_json(_commits_document(result))
@@ -121,18 +122,6 @@ def _checkout(args: argparse.Namespace) -> TargetSpec:
             "--good wants one checkout of nats-server to search", phase="plan", hint=hint
         )
     return checkout
-
-
-def _options(args: argparse.Namespace) -> RunOptions:
-    from jetproof.engine.calibrate import time_factor
-    from jetproof.engine.run import RunOptions, fresh_run_id
-
-    return RunOptions(
-        run=fresh_run_id(),
-        time_factor=time_factor(),
-        command=tuple(args.command_line),
-        laws=laws_of(args),
-    )
 
 
 def _releases_document(result: Bisected) -> dict[str, object]:
@@ -168,10 +157,10 @@ def _commits_document(result: BisectedCommits) -> dict[str, object]:
 
 
 def _found(result: Bisected | BisectedCommits) -> dict[str, object]:
-    from jetproof.results.rows import SCHEMA, cell_row
+    from jetproof.results.rows import SCHEMA, cell_row, plain
 
     def row(cell: Cell | None) -> dict[str, object] | None:
-        return None if cell is None else cell_row(result.run, cell)
+        return None if cell is None else plain(cell_row(result.run, cell))
 
     return {
         "schema": SCHEMA,

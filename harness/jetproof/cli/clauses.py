@@ -43,9 +43,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _row(clause: Clause, cases: Mapping[str, Sequence[str]]) -> dict[str, object]:
-    from jetproof.results.rows import clause_row
+    from jetproof.results.rows import clause_row, plain
 
-    row = clause_row("", clause)
+    row = plain(clause_row("", clause))
     del row["run"]
     return {**row, "cases": list(cases.get(clause.id, ()))}
 

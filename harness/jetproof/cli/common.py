@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.model.law_modes import ABOUT_LAWS, DEFAULT_LAWS, LAW_MODES
+from jetproof.model.law_modes import ABOUT_LAWS, LAW_MODES
 from jetproof.model.patterns import ABOUT_PATTERNS
 from jetproof.model.wording import plural as plural
 
 if TYPE_CHECKING:
+    from jetproof.campaigns.request import Request, Settings
     from jetproof.errors import JetproofError
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -67,9 +68,23 @@ def add_laws(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--laws", choices=LAW_MODES, help=ABOUT_LAWS)
 
 
-def laws_of(args: argparse.Namespace) -> str:
-    """What `--laws` asked for, or the default."""
-    return args.laws or DEFAULT_LAWS
+def add_jobs(
+    parser: argparse.ArgumentParser, about: str = "server processes at the same time (default: 8)"
+) -> None:
+    parser.add_argument("-j", "--jobs", type=at_least_one, metavar="N", help=about)
+
+
+def add_out(
+    parser: argparse.ArgumentParser,
+    about: str = "the run's folder (default: jetproof-runs/<run id>)",
+) -> None:
+    parser.add_argument("--out", type=local_path, metavar="DIR", help=about)
+
+
+def add_parts(parser: argparse.ArgumentParser) -> None:
+    """Play a run in parts: one of several shards, or what is missing of an earlier part."""
+    parser.add_argument("--shard", type=shard, metavar="I/N", help="play the I-th of N parts")
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="finish the run of that folder")
 
 
 def add_campaign(parser: argparse.ArgumentParser, out: str) -> None:
@@ -77,14 +92,31 @@ def add_campaign(parser: argparse.ArgumentParser, out: str) -> None:
     add_selection(parser)
     add_servers(parser)
     add_laws(parser)
-    parser.add_argument(
-        "-j",
-        "--jobs",
-        type=at_least_one,
-        metavar="N",
-        help="server processes at the same time (default: 8)",
+    add_jobs(parser)
+    add_out(parser, out)
+
+
+def request_of(args: argparse.Namespace) -> Request:
+    """Which cells the arguments ask for."""
+    from jetproof.campaigns.request import Request
+
+    return Request(
+        patterns=tuple(args.patterns),
+        servers=tuple(args.servers),
+        clauses=tuple(args.clauses),
+        specs=tuple(args.specs),
+        shard=getattr(args, "shard", None),
+        per_case=getattr(args, "per_case", False),
+        edition=getattr(args, "edition", None),
+        laws=args.laws,
     )
-    parser.add_argument("--out", type=local_path, metavar="DIR", help=out)
+
+
+def settings_of(args: argparse.Namespace) -> Settings:
+    """How the arguments ask to play them."""
+    from jetproof.campaigns.request import Settings
+
+    return Settings(tuple(args.command_line), getattr(args, "jobs", None), args.laws)
 
 
 def add_edition(parser: argparse.ArgumentParser, default: str = "every case is scored") -> None:

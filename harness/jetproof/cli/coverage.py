@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     from jetproof.results import read_run
     from jetproof.results.controls import Vacuity
     from jetproof.results.coverage import clause_rows, coverage
-    from jetproof.results.rows import clause_row
+    from jetproof.results.rows import clause_row, plain
     from jetproof.sinks.paint import paint_for
 
     library = load_library()
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     rows: Iterable[Mapping[str, object]] = clause_rows(runs).values()
     if not runs:
         clauses = [one for spec in library.specs.values() for one in spec.clauses.values()]
-        rows = [clause_row("", clause) for clause in clauses]
+        rows = [plain(clause_row("", clause)) for clause in clauses]
     vacuity = Vacuity.of(library.features, library.cases, runs)
     found = coverage(rows, cases_by_clause(library), runs, WireSchemas(library.schemas), vacuity)
     code = 1 if args.strict and (found.without_cases or found.undescribed) else 0

@@ -9,16 +9,22 @@ from typing import TYPE_CHECKING
 from jetproof.cli.common import (
     add_command,
     add_edition,
+    add_jobs,
     add_laws,
+    add_out,
     add_selection,
     add_servers,
-    at_least_one,
-    local_path,
+    request_of,
+    say,
+    settings_of,
 )
 from jetproof.cli.report_files import add_report_files
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
+
+_REASONS = 6
+"""So many reasons why cases do not apply to one library."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -40,23 +46,15 @@ def add_parser(commands: Commands) -> None:
         "--ledger",
         type=Path,
         metavar="FILE",
-        help="known failures of the library (default: the one that Jetproof has of it)",
+        help="known failures of the library (default: the bundled ledger)",
     )
     add_edition(parser, "the one that the ledger names, else every case is scored")
     add_laws(parser)
     add_report_files(parser)
-    parser.add_argument(
-        "--out",
-        type=local_path,
-        metavar="DIR",
-        help="the run's folder (default: jetproof-runs/<run id>)",
-    )
-    parser.add_argument(
-        "-j",
-        "--jobs",
-        type=at_least_one,
-        metavar="N",
-        help="adapter processes of a library at the same time (default: 20, of many libraries 4)",
+    add_out(parser)
+    add_jobs(
+        parser,
+        "adapter processes of a library at the same time (default: 20, of many libraries 4)",
     )
     parser.set_defaults(run=run)
 
@@ -65,6 +63,34 @@ def run(args: argparse.Namespace) -> int:
     """Judge the libraries; the exit code tells how it went."""
     import asyncio
 
-    from jetproof.cli.gating import execute
+    return asyncio.run(_run(args))
 
-    return asyncio.run(execute(args))
+
+async def _run(args: argparse.Namespace) -> int:
+    from jetproof.campaigns.gate import plan_gate
+    from jetproof.cli.run_folder import play_campaign
+    from jetproof.load.library import load_library
+    from jetproof.sinks.console.summary import SummaryOptions
+
+    campaign = await plan_gate(
+        load_library(),
+        request_of(args),
+        settings_of(args),
+        clients=args.clients,
+        every_client=args.all,
+        ledger=args.ledger,
+        notify=say,
+    )
+    summary = SummaryOptions(
+        command="gate",
+        resumable=False,
+        reasons=_REASONS if len(campaign.judged) == 1 else 2,
+        besides=campaign.besides,
+    )
+    return await play_campaign(
+        args,
+        campaign,
+        summary=summary,
+        introductions=campaign.introductions,
+        more=lambda: {"libraries": campaign.libraries},
+    )

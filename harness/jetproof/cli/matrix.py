@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from jetproof.cli.common import (
     add_command,
     add_edition,
+    add_jobs,
     add_laws,
+    add_out,
+    add_parts,
     add_selection,
     at_least_one,
-    local_path,
-    shard,
+    request_of,
+    say,
+    settings_of,
 )
 from jetproof.cli.report_files import add_report_files
 
@@ -40,13 +44,7 @@ def add_parser(commands: Commands) -> None:
         choices=("container", "embedded"),
         help="where releases run (default: in containers if a Docker engine answers)",
     )
-    parser.add_argument(
-        "-j",
-        "--jobs",
-        type=at_least_one,
-        metavar="N",
-        help="server processes at the same time (default: 8 for each core, at most 32)",
-    )
+    add_jobs(parser, "server processes at the same time (default: 8 for each core, at most 32)")
     parser.add_argument(
         "--budget",
         type=at_least_one,
@@ -58,14 +56,8 @@ def add_parser(commands: Commands) -> None:
     add_edition(parser)
     add_laws(parser)
     add_report_files(parser)
-    parser.add_argument(
-        "--out",
-        type=local_path,
-        metavar="DIR",
-        help="the run's folder (default: jetproof-runs/<run id>)",
-    )
-    parser.add_argument("--shard", type=shard, metavar="I/N", help="play the I-th of N parts")
-    parser.add_argument("--resume", type=Path, metavar="RUN", help="finish the run of that folder")
+    add_out(parser)
+    add_parts(parser)
     parser.set_defaults(run=run)
 
 
@@ -73,6 +65,37 @@ def run(args: argparse.Namespace) -> int:
     """Play what was asked for; the exit code tells how it went."""
     import asyncio
 
-    from jetproof.cli.matrix_running import execute
+    return asyncio.run(_run(args))
 
-    return asyncio.run(execute(args))
+
+async def _run(args: argparse.Namespace) -> int:
+    from jetproof.campaigns.matrix import plan_matrix
+    from jetproof.campaigns.resume import resumed
+    from jetproof.cli.run_folder import play_campaign
+    from jetproof.load.library import load_library
+    from jetproof.sinks.console.summary import SummaryOptions
+    from jetproof.sinks.releases import Board
+
+    request, earlier = request_of(args), None
+    if args.resume is not None:
+        others = args.out is not None or args.provider is not None
+        request, earlier = resumed(args.resume, request, others=others)
+    campaign = await plan_matrix(
+        load_library(),
+        request,
+        settings_of(args),
+        provider=args.provider,
+        budget=args.budget,
+        earlier=earlier,
+        notify=say,
+    )
+    board = Board(campaign.expected, campaign.side_by_side)
+
+    def more() -> Mapping[str, object]:
+        return {"provider": campaign.where.provider, "releases": board.rows()}
+
+    summary = SummaryOptions(command="matrix", reasons=0)
+    heading = campaign.where.heading
+    return await play_campaign(
+        args, campaign, summary=summary, board=board, heading=heading, more=more
+    )

@@ -6,17 +6,13 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, add_laws, at_least_one, laws_of, say, write_json
+from jetproof.cli.common import add_command, add_jobs, add_laws, say, settings_of, write_json
 from jetproof.model.patterns import ABOUT_PATTERNS
 
 if TYPE_CHECKING:
-    from jetproof.campaigns.interrupts import Interrupts
-    from jetproof.campaigns.mutate import Mutated, Trial
+    from jetproof.campaigns.mutate import Mutation, Trial
     from jetproof.cli.common import Commands
-    from jetproof.engine.run import RunOptions
-    from jetproof.load.library import Library
     from jetproof.model.verdict import Cell
-    from jetproof.sinks.mutate_report import MutateReport
 
 
 def add_parser(commands: Commands) -> None:
@@ -34,14 +30,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "-s", "--server", default="latest", metavar="TARGET", help="what to make wrong"
     )
-    parser.add_argument(
-        "-j",
-        "--jobs",
-        type=at_least_one,
-        default=3,
-        metavar="N",
-        help="mutants at the same time (default: 3)",
-    )
+    add_jobs(parser, "mutants at the same time (default: 3)")
     parser.add_argument(
         "--client",
         metavar="CLIENT",
@@ -59,84 +48,46 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _execute(args: argparse.Namespace) -> int:
-    from jetproof.campaigns.interrupts import Interrupts
-    from jetproof.engine.run import Stop
-    from jetproof.load.library import load_library
+    from jetproof.campaigns.interrupts import Interrupts, attended
     from jetproof.sinks.mutate_report import MutateReport, markdown
 
+    campaign = await _planned(args)
     report = MutateReport(sys.stderr if args.json or args.markdown else sys.stdout)
-    interrupts = Interrupts(Stop(), notify=report.say)
-    play = _play_servers if args.client is None else _play_client
-    result = await play(args, load_library(), interrupts, report)
+    interrupts = Interrupts(campaign.stop, notify=report.say)
+    async with attended(interrupts) as owner:
+        await campaign.play(report.handle, owner)
+    code = interrupts.exit_code or campaign.exit_code
     if args.json:
-        write_json(_document(result))
+        write_json(_document(campaign, code))
     elif args.markdown:
-        sys.stdout.write(markdown(result))
-    elif not result.interrupted:
-        report.end(result)
-    return result.exit_code
+        sys.stdout.write(markdown(campaign))
+    elif interrupts.signal is None:
+        report.end(campaign)
+    return code
 
 
-async def _play_servers(
-    args: argparse.Namespace, library: Library, interrupts: Interrupts, report: MutateReport
-) -> Mutated:
-    from jetproof.campaigns.mutate import choose, mutate, possible, target_to_mutate
-    from jetproof.campaigns.selecting import select_cases
+async def _planned(args: argparse.Namespace) -> Mutation:
+    from jetproof.campaigns.mutate import plan_mutation
+    from jetproof.campaigns.mutate_clients import plan_client_mutation
+    from jetproof.load.library import load_library
     from jetproof.plan import Selection
 
-    items = select_cases(library, Selection(tuple(args.patterns))).items
-    target = await target_to_mutate(args.server, say)
-    mutants = choose(possible(library.mutants, target), items, args.mutants)
-    return await mutate(
-        library, target, items, mutants, _options(args), args.jobs, interrupts, report.handle
-    )
+    library, selection = load_library(), Selection(tuple(args.patterns))
+    wanted = (selection, args.server, args.mutants, settings_of(args), say)
+    if args.client is None:
+        return await plan_mutation(library, *wanted)
+    return await plan_client_mutation(library, args.client, *wanted)
 
 
-async def _play_client(
-    args: argparse.Namespace, library: Library, interrupts: Interrupts, report: MutateReport
-) -> Mutated:
-    from jetproof.campaigns.mutate_clients import check_has_knobs, mutate_client
-    from jetproof.campaigns.selecting import select_cases
-    from jetproof.plan import Selection
-    from jetproof.targets.resolve import resolve
-
-    check_has_knobs(args.client)
-    chosen = select_cases(library, Selection(tuple(args.patterns)), for_clients=True)
-    cases = [item.case for item in chosen.items]
-    targets = await resolve([args.server], notify=say)
-    return await mutate_client(
-        library,
-        targets,
-        cases,
-        args.mutants,
-        _options(args),
-        args.jobs,
-        interrupts,
-        report.handle,
-    )
-
-
-def _options(args: argparse.Namespace) -> RunOptions:
-    from jetproof.engine.calibrate import time_factor
-    from jetproof.engine.run import RunOptions, fresh_run_id
-
-    return RunOptions(
-        run=fresh_run_id(),
-        time_factor=time_factor(),
-        command=tuple(args.command_line),
-        laws=laws_of(args),
-    )
-
-
-def _document(result: Mutated) -> dict[str, object]:
+def _document(campaign: Mutation, code: int) -> dict[str, object]:
     return {
         "schema": 1,
-        "target": result.target,
-        "mutants": [_trial(trial) for trial in result.trials],
+        "target": campaign.targets[0].name,
+        "mutants": [_trial(trial) for trial in campaign.trials],
         "never_failed": [
-            {"case": one.case, "mutants": list(one.mutants)} for one in result.never_failed
+            {"case": one.case, "mutants": list(one.mutants)} for one in campaign.never_failed
         ],
-        "exit_code": result.exit_code,
+        "exit_code": code,
     }
 
 

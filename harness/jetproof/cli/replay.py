@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, add_laws, spec_revision
+from jetproof.cli.common import (
+    add_command,
+    add_laws,
+    say,
+    settings_of,
+    spec_revision,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -46,23 +54,42 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    """0 if the target conforms, 1 if not, 3 if there is no verdict."""
     import asyncio
 
-    from jetproof.cli.replaying import execute
+    return asyncio.run(_run(args))
 
-    case, server, law, client = asked_for(" ".join(args.case))
-    return asyncio.run(
-        execute(args, case, args.server or server, args.spec or law, args.client or client)
+
+async def _run(args: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from jetproof.campaigns.interrupts import Interrupts, attended
+    from jetproof.campaigns.replay import plan_replay, wanted
+    from jetproof.load.library import load_library
+    from jetproof.sinks import FanOut
+    from jetproof.sinks.console.screen import Screen
+    from jetproof.sinks.replay_report import ReplayConsole, replay_document
+
+    cell = wanted(" ".join(args.case))
+    cell = replace(
+        cell,
+        server=args.server or cell.server,
+        law=args.spec or cell.law,
+        client=args.client or cell.client,
     )
-
-
-def asked_for(name: str) -> tuple[str, str, tuple[str, int] | None, str | None]:
-    """What a cell's name asks for: the case, the target, the revision and the library."""
-    from jetproof.model.identity import cell_id
-
-    cell = cell_id(name)
-    spec, at, number = cell.revision.partition("@")
-    client = cell.client
-    # Jetproof has its own reference client in one version only.
-    library = None if client is None else client.library if client.is_reference else str(client)
-    return cell.case, cell.server or "latest", (spec, int(number)) if at else None, library
+    campaign = await plan_replay(load_library(), cell, settings_of(args), notify=say)
+    screen = Screen(sys.stderr if args.json else sys.stdout)
+    console = ReplayConsole(screen, campaign.case.id, args.verbose)
+    interrupts = Interrupts(campaign.stop, notify=console.say)
+    if args.keep_server:
+        campaign.keep_server(interrupts, console.say)
+    fan = FanOut([console])
+    try:
+        async with attended(interrupts) as owner:
+            await campaign.play(fan, owner)
+    finally:
+        fan.close()
+    code = interrupts.exit_code or campaign.exit_code
+    if args.json:
+        write_json(replay_document(campaign.id, console.finished, code))
+    return code

@@ -14,7 +14,7 @@ from jetproof.engine.documents import cut
 from jetproof.engine.judge import Seen
 from jetproof.engine.position_words import effect, which
 from jetproof.engine.transcript import Transcript, header_items
-from jetproof.model.client import Told
+from jetproof.model.client import EventStep
 from jetproof.model.matching import at_path, mismatch
 from jetproof.model.verdict import FrameRecord
 from jetproof.targets.clients.process import Adapter, Answer, Event
@@ -72,7 +72,7 @@ class _Event:
     seen: Seen
     taken: set[str] = field(default_factory=set)
 
-    def is_meant(self, step: Told, env: Mapping[str, Any]) -> bool:
+    def is_meant(self, step: EventStep, env: Mapping[str, Any]) -> bool:
         """`told` is every error that reached the application, be it with the end of a consume."""
         document = self.seen.document
         if self.of != step.of or not isinstance(document, dict):
@@ -171,7 +171,7 @@ class ClientSide:
                 return frame.seen
         return None
 
-    def take_event(self, step: Told, env: Mapping[str, Any]) -> Seen | None:
+    def take_event(self, step: EventStep, env: Mapping[str, Any]) -> Seen | None:
         """The first event that is meant and that no step has taken."""
         for event in self._events:
             if step.event not in event.taken and event.is_meant(step, env):
@@ -184,7 +184,9 @@ class ClientSide:
     ) -> Seen | None:
         return await self._next(lambda: self.take(selector, env), timeout)
 
-    async def next_event(self, step: Told, env: Mapping[str, Any], timeout: float) -> Seen | None:
+    async def next_event(
+        self, step: EventStep, env: Mapping[str, Any], timeout: float
+    ) -> Seen | None:
         return await self._next(lambda: self.take_event(step, env), timeout)
 
     async def _next(self, take: Callable[[], Seen | None], timeout: float) -> Seen | None:

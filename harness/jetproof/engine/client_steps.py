@@ -130,7 +130,7 @@ async def answered(play: Play, step: steps.Answered) -> None:
     _judge_answer(play, step, step.answer, answer, within)
 
 
-async def told(play: Play, step: steps.Told) -> None:
+async def event(play: Play, step: steps.EventStep) -> None:
     client = side(play)
 
     async def following(timeout: float) -> Seen | None:

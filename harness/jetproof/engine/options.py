@@ -14,6 +14,7 @@ from jetproof.engine.session import Address
 from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.edition import Edition
 from jetproof.model.law_modes import DEFAULT_LAWS
+from jetproof.model.verdict import SchemaResult
 from jetproof.plan import PlanClient
 from jetproof.targets.sweep import Owner
 from jetproof.targets.topology import RunningTarget
@@ -40,6 +41,9 @@ class RunOptions:
     fail_fast: bool = False
     command: tuple[str, ...] = ()
     attempts: Mapping[str, int] = field(default_factory=dict)
+    """By cell: how often an earlier part of the run has played it."""
+    schemas: Mapping[str, SchemaResult] = field(default_factory=dict)
+    """In a resumed run, by name: what its earlier part says about messages."""
     owner: Owner | None = None
     keep: bool = False
     front: Front = no_front
@@ -53,7 +57,7 @@ class RunOptions:
     witness: PlanClient | None = None
     """A client that plays whatever a library fails, so that a server's fault is told from its own."""
     editions: tuple[Edition, ...] = ()
-    """What the run is scored by; a schema's cell is scored if each of them lists the schema as it is."""
+    """What the run is scored by; a schema is scored if each of them lists it as it is."""
     confirm: int = SUSPECTS_MOST
     """So many red cells are played again before they are reported; 0 reports each at once."""
     laws: str = DEFAULT_LAWS

@@ -34,7 +34,7 @@ from jetproof.wire import ConnectionLost, ConnectTimeout, WireTimeout
 
 STALL = 0.4
 MOST_AT_ONCE = 10_000
-Handler = Callable[[Play, Any], Awaitable[None]]
+Player = Callable[[Play, Any], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ async def play_steps(play: Play, sequence: Sequence[steps.Step]) -> None:
         play.transcript.step = step.name
         if step.mark is not None:
             play.marks[step.mark] = clock.now()
-        await _HANDLERS[type(step)](play, step)
+        await PLAYERS[type(step)](play, step)
 
 
 async def request(play: Play, step: steps.Request) -> None:
@@ -255,7 +255,7 @@ async def loop(play: Play, step: steps.Loop) -> None:
     play.check(step, "loop", False, f"an end within {step.most} rounds", "none", Fault.TIMING)
 
 
-_HANDLERS: Mapping[type[steps.Step], Handler] = {
+PLAYERS: Mapping[type[steps.Step], Player] = {
     steps.Publish: exchange.publish,
     steps.Request: request,
     steps.Subscribe: exchange.subscribe,
@@ -274,7 +274,7 @@ _HANDLERS: Mapping[type[steps.Step], Handler] = {
     steps.Law: laws.law,
     client.Call: client_steps.call,
     client.Answered: client_steps.answered,
-    client.Told: client_steps.told,
+    client.EventStep: client_steps.event,
     client.Wire: client_steps.wire,
     client.Fired: client_steps.fired,
     client.TapStep: client_steps.tap,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shlex
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -26,7 +25,8 @@ from jetproof.engine.options import (
 )
 from jetproof.engine.play import Play
 from jetproof.engine.player import Outcome, play_case
-from jetproof.engine.schema_watch import SUITE, SchemaRecord, SchemaWatch
+from jetproof.engine.run_events import RunEvents
+from jetproof.engine.schema_watch import SchemaRecord, SchemaWatch
 from jetproof.engine.session import Session
 from jetproof.engine.verdicts import Ruling, rule
 from jetproof.engine.wire_schemas import WireSchemas
@@ -36,10 +36,9 @@ from jetproof.events import (
     CaseHeld,
     CaseStarted,
     Emit,
-    Event,
     Notice,
     RunFinished,
-    RunStarted,
+    SchemaJudged,
     ServerCode,
     TargetFailed,
     TargetStarted,
@@ -48,9 +47,16 @@ from jetproof.events import (
 from jetproof.load.editions import held_promises
 from jetproof.load.library import Library
 from jetproof.model.client_ledger import ClientLedger
-from jetproof.model.identity import REFERENCE
+from jetproof.model.identity import ANY, REFERENCE, schema_key
 from jetproof.model.law_modes import FULL_LAWS, NO_LAWS
-from jetproof.model.verdict import ALIVE, Cell, Verdict
+from jetproof.model.verdict import (
+    ALIVE,
+    Cell,
+    Result,
+    SchemaResult,
+    Verdict,
+    schema_checks,
+)
 from jetproof.plan import Group, Item, Plan, PlanTarget, is_claimed, why_not
 from jetproof.targets.clients.process import AdapterFault
 from jetproof.targets.go_build import Built
@@ -67,6 +73,7 @@ __all__ = [
     "fresh_run_id",
     "no_front",
     "now",
+    "play_plan",
     "run",
     "run_prefix",
 ]
@@ -78,7 +85,18 @@ async def run(
     plan: Plan, library: Library, emit: Emit, options: RunOptions, stop: Stop | None = None
 ) -> RunFinished:
     """Plays everything in the plan. Nothing that a target or a case does ends it early."""
-    return await _Run(plan, library, emit, options, stop or Stop()).whole()
+    stop = stop or Stop()
+    events = RunEvents([plan], library, emit, options, stop)
+    events.start()
+    await play_plan(plan, library, events, options, stop)
+    return events.finish()
+
+
+async def play_plan(
+    plan: Plan, library: Library, emit: Emit, options: RunOptions, stop: Stop
+) -> None:
+    """Plays a plan that is all of a run or a part of it: without the events of its ends."""
+    await _Run(plan, library, emit, options, stop).whole()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +122,6 @@ class _Run:
         self.library = library
         self.options = options
         self.stop = stop
-        self.verdicts: Counter[Verdict] = Counter()
-        self.slowest = 0.0
         self.places = Places(options.servers_at_once)
         self.again: list[Group] = []
         self.victims: list[crashes.Victim] = []
@@ -123,11 +139,9 @@ class _Run:
             for target in plan.targets
             for scored in (True, False)
         }
-        self._emit = emit
+        self.emit = emit
 
-    async def whole(self) -> RunFinished:
-        began = clock.now()
-        self._emit(self._started())
+    async def whole(self) -> None:
         for dropped in self.plan.not_applicable:
             ruling = Ruling(Verdict.NOT_APPLICABLE, dropped.reason)
             self.finished(CaseFinished(self._cell(dropped.item, dropped.target, ruling)))
@@ -140,15 +154,6 @@ class _Run:
             await self._groups([group], _Pass(retries.AT_ONCE, self._judged, how="with less to do"))
         await self._confirm()
         self._judge_schemas()
-        ended = RunFinished(
-            run=self.options.run,
-            verdicts=dict(self.verdicts),
-            wall_ms=round((clock.now() - began) * 1000, 1),
-            slowest_case_ms=round(self.slowest, 1),
-            interrupted=self.stop.reason is not None,
-        )
-        self._emit(ended)
-        return ended
 
     async def _groups(self, groups: Sequence[Group], during: _Pass) -> None:
         if self.stop.reason is not None:
@@ -161,16 +166,13 @@ class _Run:
             if isinstance(result, Exception):
                 raise result
 
-    def emit(self, event: Event) -> None:
-        self._emit(event)
-
     def finished(self, event: CaseFinished) -> None:
-        cell = event.cell
-        self.verdicts[cell.verdict] += cell.scored
-        self.slowest = max(self.slowest, cell.ms)
-        self._emit(event)
-        if self.options.fail_fast and (cell.fails or cell.undecided):
-            self.stop.now(f"{cell.name} is {cell.verdict}, and --fail-fast was asked for")
+        self._emitted(event.cell, event)
+
+    def _emitted(self, one: Result, event: CaseFinished | SchemaJudged) -> None:
+        self.emit(event)
+        if self.options.fail_fast and (one.fails or one.undecided):
+            self.stop.now(f"{one.name} is {one.verdict}, and --fail-fast was asked for")
 
     # -- one group ------------------------------------------------------------------------------
 
@@ -505,77 +507,71 @@ class _Run:
         for target in self.plan.targets:
             ours, others = self.watches[target.name, True], self.watches[target.name, False]
             for name in sorted({*ours.records, *others.records}):
-                self._judge_schema(target, name, ours.record(name), others.record(name))
+                result = self._schema_result(target, name, ours, others)
+                self._emitted(result, SchemaJudged(result))
 
-    def _judge_schema(
-        self, target: PlanTarget, name: str, ours: SchemaRecord, others: SchemaRecord
-    ) -> None:
-        """One cell. What only cases that are not scored brought to light makes it one that is not."""
-        case, editions = f"{SUITE}::{name}", self.options.editions
-        record = ours.with_(others)
-        ruling, own = self._schema_ruling(target, case, record), True
-        if others.seen and ruling.verdict.nonconforming:
-            alone = self._schema_ruling(target, case, ours)
-            if ours.checks and alone.verdict.nonconforming:
-                ruling, record = alone, ours
+    def _schema_result(
+        self, target: PlanTarget, name: str, ours: SchemaWatch, others: SchemaWatch
+    ) -> SchemaResult:
+        """What messages that scored cases saw, and `others`, say about one schema.
+
+        What only cases that are not scored brought to light makes it one that is not."""
+        scored, rest = ours.record(name), others.record(name)
+        record = scored.with_(rest)
+        ruling, own = self._schema_ruling(target, name, record), True
+        if rest.seen and ruling.verdict.nonconforming:
+            alone = self._schema_ruling(target, name, scored)
+            if scored.violations and alone.verdict.nonconforming:
+                ruling, record = alone, scored
             else:
-                own = bool(ours.seen) and not others.checks
+                own = bool(scored.seen) and not rest.violations
+        key, editions = schema_key(name), self.options.editions
         current = self.library.schemas.fingerprint(name) if editions else ""
-        checks = tuple(record.checks.values())
-        position = {"seen": str(record.seen)}
-        if record.unknown:
-            position["unknown-fields"] = ", ".join(sorted(record.unknown))
-        cell = Cell(
-            case=case,
-            suite=SUITE,
-            spec=SUITE,
-            spec_revision=0,
+        result = SchemaResult(
+            schema=name,
+            spec=self.library.schemas.spec_of(name),
+            spec_revision=ours.spoken(name),
             server=str(target.version),
             provider=target.provider,
-            topology="any",
-            configuration="any",
+            target=target.name,
+            seen=record.seen,
+            broken=record.broken,
+            unknown_fields=tuple(sorted(record.unknown)),
+            violations=tuple(record.violations.values()),
+            first_broken=record.first_broken,
+            schema_hash=current,
             verdict=ruling.verdict,
-            clauses=(),
             reason=ruling.reason,
             deviation=ruling.entry.id if ruling.entry else None,
             kind=ruling.entry.kind.value if ruling.entry else None,
             severity=ruling.entry.severity.value if ruling.entry else None,
             upstream=ruling.entry.upstream if ruling.entry else None,
             never_right=ruling.verdict.nonconforming,
-            position=position,
-            case_hash=current,
-            target=target.name,
             started_at=now(),
             replay=f"jetproof run --server {shlex.quote(target.name)}",
             edition=", ".join(edition.name for edition in editions) or None,
-            scored=own and all(edition.scores(case, current) for edition in editions),
+            scored=own and all(edition.scores(key, current) for edition in editions),
         )
-        attempt = self.options.attempts.get(cell.name, 0) + 1
-        self.finished(CaseFinished(replace(cell, attempt=attempt), checks))
+        return self._after_earlier(result)
 
-    def _schema_ruling(self, target: PlanTarget, case: str, record: SchemaRecord) -> Ruling:
+    def _after_earlier(self, result: SchemaResult) -> SchemaResult:
+        """In a resumed run: what an earlier part saw broken stays so."""
+        before = self.options.schemas.get(result.name)
+        if before is None:
+            return result
+        result = replace(result, attempt=before.attempt + 1)
+        if not before.fails:
+            return result
+        reason = f"before the run was resumed: {before.reason}"
+        return replace(result, verdict=before.verdict, reason=reason, scored=True)
+
+    def _schema_ruling(self, target: PlanTarget, name: str, record: SchemaRecord) -> Ruling:
         covering = [
             entry
             for entry in self.library.deviations
-            if entry.covers(case, target.version, "any", target.provider)
+            if entry.covers(schema_key(name), target.version, ANY, target.provider)
         ]
-        return rule((), tuple(record.checks.values()), covering)
-
-    def _started(self) -> RunStarted:
-        clauses = [
-            clause for spec in self.library.specs.values() for clause in spec.clauses.values()
-        ]
-        return RunStarted(
-            run=self.options.run,
-            started_at=now(),
-            targets=tuple(target.name for target in self.plan.targets),
-            cells=self.plan.cells,
-            time_factor=self.options.time_factor,
-            suite_hash=self.library.suite_hash,
-            clauses=tuple(clauses),
-            partial=self.plan.partial,
-            command=self.options.command,
-        )
+        return rule((), schema_checks(name, record.violations.values()), covering)
 
 
 def _cells(count: int) -> str:

@@ -1,7 +1,7 @@
 """Every JetStream reply and advisory seen in a run is validated, whether a case asks or not.
 
-That gives one cell a schema and target (`schemas::pub-ack`) and never changes a case's verdict.
-Fields that no schema names are kept as a position.
+That gives one `SchemaResult` per schema and target, and never changes a case's verdict. Fields that
+no schema names are kept with it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 
 from jetproof.engine.documents import cut, read_json
 from jetproof.engine.wire_schemas import WireSchemas
-from jetproof.model.verdict import Check
+from jetproof.model.verdict import BrokenMessage, Violation
 from jetproof.model.versions import Version
 
-SUITE = "schemas"
 KEPT = 20
 MOST_UNKNOWN = 100
+MOST_BYTES = 4096
+"""So much is kept of the first message that breaks a schema."""
 
 
 @dataclass(slots=True)
@@ -24,17 +25,19 @@ class SchemaRecord:
     """What was seen of one schema on one target."""
 
     seen: int = 0
-    invalid: int = 0
+    broken: int = 0
     unknown: set[str] = field(default_factory=set)
-    checks: dict[tuple[str, str], Check] = field(default_factory=dict)
+    violations: dict[tuple[str, str], Violation] = field(default_factory=dict)
+    first_broken: BrokenMessage | None = None
 
     def with_(self, other: SchemaRecord) -> SchemaRecord:
         """What both have seen."""
         return SchemaRecord(
             self.seen + other.seen,
-            self.invalid + other.invalid,
+            self.broken + other.broken,
             self.unknown | other.unknown,
-            {**other.checks, **self.checks},
+            {**other.violations, **self.violations},
+            self.first_broken or other.first_broken,
         )
 
 
@@ -65,26 +68,22 @@ class SchemaWatch:
             return
         record = self.records.setdefault(name, SchemaRecord())
         record.seen += 1
-        revision = self._spoken(name)
+        revision = self.spoken(name)
         for unknown in self._schemas.unknown_fields(name, document, revision):
             if len(record.unknown) < MOST_UNKNOWN:
                 record.unknown.add(cut(unknown, 100))
         violations = self._schemas.validate(name, document, revision)
-        record.invalid += bool(violations)
+        if violations:
+            record.broken += 1
+            record.first_broken = record.first_broken or BrokenMessage(
+                case, subject, payload[:MOST_BYTES]
+            )
         for violation in violations:
             key = (violation.path, violation.message)
-            if key not in record.checks and len(record.checks) < KEPT:
-                record.checks[key] = Check(
-                    step=name,
-                    kind="schema",
-                    path=violation.path or "document",
-                    ok=False,
-                    expected=f"valid by {name}",
-                    actual=cut(violation.message),
-                    iteration=case,
-                )
+            if key not in record.violations and len(record.violations) < KEPT:
+                record.violations[key] = Violation(violation.path, cut(violation.message), case)
 
-    def _spoken(self, name: str) -> int | None:
+    def spoken(self, name: str) -> int | None:
         """The revision of the schema's specification that this target speaks."""
         if name not in self._revisions:
             schemas = self._schemas.schemas

@@ -24,6 +24,8 @@ T = TypeVar("T")
 
 KEPT = 8
 _PACKAGE = Path(__file__).resolve().parents[1]
+_PARTS = ("load", "model", "wire/rules")
+"""The code that reads files, and that of everything that the outcome is made of."""
 
 
 def remembered(
@@ -41,7 +43,7 @@ def remembered(
 
 def _key(files: Iterable[Path], names: Iterable[object]) -> str:
     digest = hashlib.sha256(repr((sys.version, *map(str, names))).encode())
-    code = [path for part in ("load", "model") for path in sorted((_PACKAGE / part).glob("*.py"))]
+    code = [path for part in _PARTS for path in sorted((_PACKAGE / part).rglob("*.py"))]
     for path in (*files, *code):
         digest.update(f"\0{path}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:32]

@@ -15,12 +15,12 @@ from jetproof.load.structure import FileSchema
 from jetproof.load.yaml_source import Document, Keys
 from jetproof.model.case import Case
 from jetproof.model.edition import Edition
+from jetproof.model.identity import schema_name
 from jetproof.model.ledger import Deviation, Kind, KnownMismatch, Severity
 from jetproof.model.matcher import Matcher, parse_matcher
 from jetproof.model.versions import Releases, VersionError
 from jetproof.model.wire_form import WireForm
 
-SCHEMA_CELL = "schemas::"
 GIVEN = "given"
 CLOSING = "closing"
 
@@ -127,8 +127,8 @@ class EntryReader:
 
     def _check_case(self, keys: Keys, raw: Any, name: str, mismatches: Any) -> None:
         place = (*keys, "cases", name)
-        if self._schemas and name.startswith(SCHEMA_CELL):
-            schema = name.removeprefix(SCHEMA_CELL)
+        schema = schema_name(name)
+        if self._schemas and schema is not None:
             if schema not in self._schemas:
                 self.report(
                     place, f"no schema {schema!r}; {choices(schema, sorted(self._schemas))}"

@@ -26,6 +26,7 @@ from jetproof.model.edition import (
     in_order,
 )
 from jetproof.model.fingerprint import clause_fingerprint
+from jetproof.model.identity import schema_key, schema_name
 
 if TYPE_CHECKING:
     from jetproof.load.library import Library
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 FOLDER = "editions"
 SUFFIX = ".txt"
 RENAMED = "renamed.yaml"
-SCHEMA_CELL = "schemas::"
 PROMISE = "promises::"
 
 _HEAD = """\
@@ -153,7 +153,7 @@ def present(library: Library, *, for_clients: bool | None = None) -> dict[str, s
     found = {case.id: case.hash for case in cases}
     if for_clients is None:
         names = library.schemas.names()
-        found |= {f"{SCHEMA_CELL}{name}": library.schemas.fingerprint(name) for name in names}
+        found |= {schema_key(name): library.schemas.fingerprint(name) for name in names}
         found |= {f"{PROMISE}{name}": its for name, its in _promises(library).items()}
     return found
 
@@ -185,7 +185,7 @@ def standing_of(library: Library, edition: Edition, *, for_clients: bool | None 
 
 def _command(case: str) -> str:
     """The command that plays a case, by its name; schemas and promises have none of their own."""
-    if case.startswith((SCHEMA_CELL, PROMISE)):
+    if schema_name(case) is not None or case.startswith(PROMISE):
         return "every case"
     return "gate" if is_client_suite(case.partition("::")[0]) else "run"
 

@@ -6,20 +6,10 @@ asserts the error, would leave the table with a proof that does not exist: that 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from jetproof.load.mistakes import Mistake, nearest
-from jetproof.model.case import (
-    Advisory,
-    Case,
-    Expectation,
-    Receive,
-    Replies,
-    Request,
-    Silence,
-    Step,
-    Stored,
-)
+from jetproof.model.case import Case, Expectation
 from jetproof.model.error_table import ErrorTable
 
 _ERR_CODE = "err_code"
@@ -75,30 +65,4 @@ def _own(expectation: Expectation) -> frozenset[int]:
 
 
 def _expectations(case: Case) -> Iterator[Expectation]:
-    for step in case.all_steps():
-        yield from _of_step(step)
-
-
-def _of_step(step: Step) -> Iterable[Expectation]:
-    match step:
-        case Request(reply=Silence() | None, replies=None):
-            return ()
-        case Request(reply=Expectation() as reply):
-            return (reply,)
-        case Request(replies=Replies() as replies):
-            return _of_several(replies)
-        case Receive(message=Expectation() as message):
-            return (message,)
-        case Receive(messages=Replies() as messages):
-            return _of_several(messages)
-        case Stored(message=message):
-            return (message,)
-        case Advisory(message=Expectation() as message):
-            return (message,)
-        case _:
-            return ()
-
-
-def _of_several(replies: Replies) -> Iterable[Expectation]:
-    parts = (replies.until, replies.each, replies.first, replies.last)
-    return tuple(part for part in parts if part is not None)
+    return (one for step in case.all_steps() for one in step.expectations)

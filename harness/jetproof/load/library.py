@@ -16,6 +16,7 @@ from jetproof.data import data_root
 from jetproof.errors import JetproofError
 from jetproof.load.cache import remembered
 from jetproof.load.catalogue import check_catalogues, read_catalogue
+from jetproof.load.catalogue_rules import check_covered, check_rules
 from jetproof.load.deviations import read_deviations
 from jetproof.load.editions import FOLDER, RENAMED, SUFFIX, read_edition, read_renamed
 from jetproof.load.error_cases import check_error_cases
@@ -140,6 +141,8 @@ class _Loading:
         self._suites = suites or root / "suites"
         self._mistakes: list[Mistake] = []
         self._read: list[Path] = []
+        self._catalogues: list[tuple[Document, Spec]] = []
+        """Those of public texts, in which no clause may be forgotten."""
 
     def library(self) -> Library:
         fixtures = self._root / "fixtures"
@@ -162,6 +165,9 @@ class _Loading:
         deviations = self._deviations(by_id, known, forms)
         if by_id is not None:
             check_error_cases(errors, by_id, specs, self._mistakes)
+            tested = {clause for case in for_servers for clause in case.clauses}
+            for document, spec in self._catalogues:
+                check_covered(document, spec, tested, self._mistakes)
         mutants = self._mutants(known)
         renamed = self._renamed({case.id for case in cases} if whole else None)
         editions = self._editions(renamed)
@@ -195,6 +201,9 @@ class _Loading:
             spec = read_catalogue(document, folder, schema, self._mistakes)
             if spec is not None:
                 documents.append(document)
+                check_rules(document, spec, listed, self._mistakes)
+                if "source" in listed:
+                    self._catalogues.append((document, spec))
                 titles, note = tuple(listed.get("titles", ())), listed.get("note", "")
                 specs[folder.name] = replace(spec, titles=titles, note=note)
         clauses = {name: clause for spec in specs.values() for name, clause in spec.clauses.items()}

@@ -6,12 +6,13 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from jetproof.load.mistakes import Mistake
+from jetproof.load.reader import AnyNames, FileSource, Reader
+from jetproof.load.rules import RuleReader
 from jetproof.load.scope import like_clause
 from jetproof.load.structure import FileSchema
-from jetproof.load.yaml_source import Document
+from jetproof.load.yaml_source import Document, Keys
 from jetproof.model.clause import Clause
 from jetproof.model.mutant import Mutant
-from jetproof.wire.rules import RuleError, parse_rules
 
 
 def read_mutants(
@@ -24,21 +25,27 @@ def read_mutants(
     """The mutants of one file. `places` holds where each id of this and other files stands."""
     if schema.check(document, mistakes):
         return ()
+
+    def tell(line: int, message: str) -> None:
+        mistakes.append(Mistake(document.file, line, message))
+
     data: Any = document.data
     mutants: list[Mutant] = []
+    rules = RuleReader(Reader(FileSource(document, tell), AnyNames()))
     for index, raw in enumerate(data["mutants"]):
+        at: Keys = ("mutants", index, "rules")
         line = document.line_of(("mutants", index, "id"))
         here = f"{document.file}:{line}"
         first = places.setdefault(raw["id"], here)
         if first != here:
             message = f"duplicate mutant {raw['id']}: it is at {first} already"
-            mistakes.append(Mistake(document.file, line, message))
+            tell(line, message)
         for position, name in enumerate(raw["breaks"]):
             if name not in clauses:
                 where = document.line_of(("mutants", index, "breaks", position))
                 message = f"unknown clause {name}{like_clause(name, clauses)}"
-                mistakes.append(Mistake(document.file, where, message))
-        _check_rules(document, index, mistakes)
+                tell(where, message)
+        rules.check_ids(at, rules.rules(at, raw.get("rules", ())))
         mutants.append(
             Mutant(
                 id=raw["id"],
@@ -52,16 +59,3 @@ def read_mutants(
             )
         )
     return tuple(mutants)
-
-
-def _check_rules(document: Document, index: int, mistakes: list[Mistake]) -> None:
-    data: Any = document.data
-    try:
-        parse_rules(data["mutants"][index].get("rules", []))
-    except RuleError as error:
-        for (number, *keys), text in error.mistakes:
-            line = document.line_of(("mutants", index, "rules", number, *keys))
-            where = ", ".join(
-                [f"rule {int(number) + 1}", *([".".join(map(str, keys))] if keys else [])]
-            )
-            mistakes.append(Mistake(document.file, line, f"{where}: {text}"))

@@ -1,15 +1,16 @@
 """Reading parts of a case that occur everywhere: texts, values, matchers, paths, durations.
 
-A part that cannot be read is told with its line, and reading goes on: all mistakes of a file come
-in one go.
+A part that cannot be read is reported with its line, and reading goes on: all mistakes of a file come
+in one go. A `Reader` is given its source and the names that there are; the readers of larger parts are
+given a `Reader`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol
 
-from jetproof.load.scope import Scope
 from jetproof.load.yaml_source import Document, Keys
 from jetproof.model import template
 from jetproof.model.matcher import WITH_A_MATCHER, Matcher, MatcherError, parse_matcher
@@ -31,21 +32,90 @@ def seconds(text: object) -> float:
     return round(float(found[1]) * _UNITS[found[2]], 6)
 
 
-class Reader:
-    """Reads parts of one document, each named by its keys."""
+class Source(Protocol):
+    """What is read: where each part stands, how it was written, and where mistakes go."""
 
-    def __init__(self, document: Document, scope: Scope) -> None:
-        self.document = document
-        self.scope = scope
+    def line(self, keys: Keys) -> int: ...
+
+    def mistake(self, keys: Keys, message: str) -> None: ...
+
+    def respelled(self, keys: Keys) -> tuple[str, object] | None:
+        """What was written, and what it is read as, where the two look different."""
+
+
+class Names(Protocol):
+    """The variables that a value may name."""
+
+    def knows(self, variable: str) -> bool: ...
+
+    def variable(self, name: str, line: int) -> None:
+        """A variable that is not known is used in this line."""
+
+
+class FileSource:
+    """A document of a file; mistakes are reported with their lines."""
+
+    def __init__(self, document: Document, report: Callable[[int, str], None]) -> None:
+        self._document = document
+        self._report = report
 
     def line(self, keys: Keys) -> int:
-        return self.document.line_of(keys)
+        return self._document.line_of(keys)
 
     def mistake(self, keys: Keys, message: str) -> None:
-        self.scope.report(self.line(keys), message)
+        self._report(self.line(keys), message)
+
+    def respelled(self, keys: Keys) -> tuple[str, object] | None:
+        written = self._document.respelled.get(keys)
+        if written is None:
+            return None
+        value = self._document.data
+        for key in keys:
+            value = value[key]  # type: ignore[index]
+        return written, value
+
+
+class DataSource:
+    """Data that a program made: mistakes are collected with their keys."""
+
+    def __init__(self) -> None:
+        self.mistakes: list[tuple[Keys, str]] = []
+
+    def line(self, keys: Keys) -> int:
+        return 0
+
+    def mistake(self, keys: Keys, message: str) -> None:
+        self.mistakes.append((keys, message))
+
+    def respelled(self, keys: Keys) -> tuple[str, object] | None:
+        return None
+
+
+class AnyNames:
+    """Every variable may be named: what it is, only the moment shows at which it is used."""
+
+    def knows(self, variable: str) -> bool:
+        return True
+
+    def variable(self, name: str, line: int) -> None:
+        return None
+
+
+class Reader:
+    """Reads parts of one source, each named by its keys."""
+
+    def __init__(self, source: Source, names: Names) -> None:
+        self._source = source
+        self._names = names
+        self.line = source.line
+        self.mistake = source.mistake
+
+    def naming(self, names: Names) -> Reader:
+        """The same source, read with other names."""
+        return Reader(self._source, names)
 
     def exclusive(self, keys: Keys, raw: Raw, one: Iterable[str], others: Iterable[str]) -> None:
-        """Tells keys that make no sense together."""
+        """Reports keys that make no sense together."""
         for first in one:
             for second in others:
                 if first != second and first in raw and second in raw:
@@ -59,7 +129,7 @@ class Reader:
         except TemplateError:
             self._tell_templates(keys, raw)
             return ""
-        if any(not self.scope.knows(name) for name in template.names(value)):
+        if any(not self._names.knows(name) for name in template.names(value)):
             self._tell_variables(keys, raw)
         return value
 
@@ -80,7 +150,7 @@ class Reader:
         except MatcherError as error:
             self.mistake(keys, str(error))
             return Matcher(())
-        if any(not self.scope.knows(name) for name in matcher.names()):
+        if any(not self._names.knows(name) for name in matcher.names()):
             self._tell_variables(keys, raw)
         if isinstance(raw, Mapping):
             self._check_operators(keys, raw)
@@ -89,7 +159,7 @@ class Reader:
     def matchers(self, keys: Keys, raw: object, *, paths: bool) -> dict[str, Matcher]:
         """Matchers by JSON path, or by the name of a header."""
         found: dict[str, Matcher] = {}
-        for name, inner in _mapping(raw).items():
+        for name, inner in as_map(raw).items():
             if paths:
                 self.path((*keys, name), name)
             found[name] = self.matcher((*keys, name), inner, of_text=not paths)
@@ -105,27 +175,20 @@ class Reader:
     def sources(self, keys: Keys, raw: object) -> dict[str, str]:
         """Names with where each is read from: json.seq, header.Name, status."""
         found: dict[str, str] = {}
-        for name, source in _mapping(raw).items():
+        for name, source in as_map(raw).items():
             found[name] = str(source)
             if found[name].startswith("json."):
                 self.path((*keys, name), found[name].removeprefix("json."))
         return found
 
     def _as_written(self, keys: Keys) -> None:
-        written = self.document.respelled.get(keys)
-        if written is not None:
-            value = self._at(keys)
+        if (found := self._source.respelled(keys)) is not None:
+            written, value = found
             self.mistake(
                 keys,
                 f"{written} is read as {template.text_of(value)}: "
                 "write it so, or put it in quotes to keep it as it is",
             )
-
-    def _at(self, keys: Keys) -> object:
-        value = self.document.data
-        for key in keys:
-            value = value[key]  # type: ignore[index]
-        return value
 
     def _tell_templates(self, keys: Keys, raw: object) -> None:
         for place, text in _texts(keys, raw):
@@ -137,7 +200,7 @@ class Reader:
     def _tell_variables(self, keys: Keys, raw: object) -> None:
         for place, text in _texts(keys, raw):
             for name in dict.fromkeys(template.names(parse_text(text))):
-                self.scope.variable(name, self.line(place))
+                self._names.variable(name, self.line(place))
 
     def _check_operators(self, keys: Keys, raw: Raw) -> None:
         for name, argument in raw.items():
@@ -156,8 +219,17 @@ class Reader:
                 self.mistake(here, f"{name} must be a number or a variable, not {argument!r}")
 
 
-def _mapping(raw: object) -> Raw:
+def as_map(raw: object) -> Raw:
     return raw if isinstance(raw, Mapping) else {}
+
+
+def as_text(raw: object) -> str | None:
+    return raw if isinstance(raw, str) else None
+
+
+def duration_in(raw: Raw, key: str) -> float | None:
+    """The duration at a key in seconds, if it is given."""
+    return seconds(raw[key]) if key in raw else None
 
 
 def _texts(keys: Keys, raw: object) -> Iterator[tuple[Keys, str]]:

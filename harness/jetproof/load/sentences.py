@@ -48,6 +48,11 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _HELD = re.compile("\0(\\d+)\0")
 
 
+def is_anchor(text: str) -> bool:
+    """Whether a text has the form of an anchor."""
+    return _ANCHOR.fullmatch(text) is not None
+
+
 class AnchorError(ValueError):
     """An anchor that cannot be read, or that names nothing in the text."""
 

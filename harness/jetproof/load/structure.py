@@ -4,7 +4,8 @@ The schemas in `fixtures/schemas` are what files are checked by. A fast validato
 file; a file that it refuses is gone through by a thorough one, whose errors become sentences here.
 Annotations of ours help: `x-expected` says in words what a value must be, `x-names` what the keys
 of a mapping are called (`matcher`, `action`, `step`), `x-title` what the whole is called, `x-whole`
-what a mapping without any of its keys should have been.
+what a mapping without any of its keys should have been, `x-besides` which other forms a value may have,
+`x-beside` which keys may stand beside those that say what a mapping is.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ _TYPES = {
     "string": "a text", "integer": "a whole number", "number": "a number",
     "boolean": "true or false", "object": "a mapping", "array": "a list", "null": "null",
 }  # fmt: skip
-_AROUND = frozenset({"reply", "replies", "message", "messages", "steps", "label", "mark"})
 
 
 class _Error(Protocol):
@@ -51,22 +51,29 @@ class Flaw:
 class FileSchema:
     """The schema of one kind of file, compiled when it is first needed."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, part: str | None = None) -> None:
+        """`part` names a definition of the schema, for data that is no whole file."""
         self._path = path
+        self._part = part
 
     def check(self, document: Document, mistakes: list[Mistake]) -> tuple[Flaw, ...]:
         """Adds a mistake for everything that departs from the schema; returns what and where."""
-        if self._accepts(document.data):
-            return ()
-        flaws = tuple(dict.fromkeys(self._flaws(document.data)))
+        flaws = self.flaws(document.data)
         mistakes.extend(
             Mistake(document.file, document.line_of(flaw.keys), flaw.message) for flaw in flaws
         )
         return flaws
 
+    def flaws(self, data: object) -> tuple[Flaw, ...]:
+        """Everything that departs from the schema."""
+        return () if self._accepts(data) else tuple(dict.fromkeys(self._flaws(data)))
+
     @cached_property
     def _schema(self) -> Schema:
-        return cast(Schema, json.loads(self._path.read_text(encoding="utf-8")))
+        whole = cast(Schema, json.loads(self._path.read_text(encoding="utf-8")))
+        if self._part is None:
+            return whole
+        return {"$ref": f"#/$defs/{self._part}", "$defs": whole["$defs"]}
 
     @cached_property
     def _accepts(self) -> Callable[[object], bool]:
@@ -91,7 +98,7 @@ class FileSchema:
 
 def _sentences(error: _Error, keys: Keys) -> Iterator[Flaw]:
     value, schema = error.validator_value, error.schema
-    where = _where(keys)
+    where = _where(keys) if keys else _title(schema, keys)
     expected = schema.get("x-expected")
     if "x-whole" in schema and not any(key in error.instance for key in schema["required"]):
         yield Flaw(keys, f"{where} must be {schema['x-whole']}, not a mapping")
@@ -113,8 +120,9 @@ def _sentences(error: _Error, keys: Keys) -> Iterator[Flaw]:
         case "oneOf":
             return  # not a mapping: its type is the mistake
         case "enum" if isinstance(error.instance, str):
+            known = [*value, *schema.get("x-besides", ())]
             yield Flaw(
-                keys, f"{where} cannot be {error.instance!r}; {choices(error.instance, value)}"
+                keys, f"{where} cannot be {error.instance!r}; {choices(error.instance, known)}"
             )
         case "minItems" | "minProperties" | "minLength":
             yield Flaw(keys, _too_few(where, value, len(error.instance)))
@@ -160,7 +168,8 @@ def _choice(error: _Error, keys: Keys) -> Flaw:
         return Flaw(keys, f"{' and '.join(given)} in one {title}: give one of them")
     if noun is None:
         return Flaw(keys, f"missing key in {title}: {' or '.join(names)}")
-    others = [key for key in error.instance if key not in error.schema.get("properties", _AROUND)]
+    beside = error.schema.get("properties") or error.schema.get("x-beside", ())
+    others = [key for key in error.instance if key not in beside]
     if others:
         message = f"unknown {noun} {others[0]!r}; {choices(others[0], names)}"
         return Flaw((*keys, others[0]), message)

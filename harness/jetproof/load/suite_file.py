@@ -7,16 +7,14 @@ from dataclasses import dataclass, replace
 
 from jetproof.load.features import FeatureUses
 from jetproof.load.mistakes import Mistake, choices
-from jetproof.load.reader import Raw, Reader, seconds
+from jetproof.load.reader import FileSource, Raw, Reader, as_map, seconds
 from jetproof.load.scope import Known, Scope
 from jetproof.load.servers import ServerHead
-from jetproof.load.steps import StepReader
+from jetproof.load.steps.reading import CaseSteps
 from jetproof.load.structure import Flaw
 from jetproof.load.yaml_source import Document, Keys
-from jetproof.model import case as model
-from jetproof.model.case import Case, ConnectionGiven, Given, is_client_suite
+from jetproof.model.case import Case, ConnectionGiven, Given, is_client_suite, silence_of
 from jetproof.model.clause import Actor, Clause
-from jetproof.model.client import Looked
 from jetproof.model.fingerprint import fingerprint
 from jetproof.model.template import Value
 
@@ -56,7 +54,7 @@ class SuiteFile:
         self._known = known
         self._mistakes = mistakes
         self._places = places
-        self._raw = _map(document.data)
+        self._raw = as_map(document.data)
         suite = self._raw.get("suite")
         self.suite = suite if isinstance(suite, str) and self._sound(("suite",)) else ""
         self._spec = known.specs.get(self.suite.split("/")[0])
@@ -102,13 +100,17 @@ class SuiteFile:
             self._unique(keys, case_id)
         complete = self._complete(keys)
         scope = Scope(self._known, self._tell)
-        reader = Reader(self._document, scope)
+        reader = Reader(FileSource(self._document, self._tell), scope)
         clauses = self._clauses(keys, raw, scope, revision)
         merged = self._merge(keys, raw)
-        given = self._given(merged, reader)
+        given = self._given(merged, reader, scope)
         certain = self._sound(("given",)) and self._sound((*keys, "given"))
-        steps = StepReader(
-            reader, given if certain else None, self._sound, for_client=is_client_suite(self.suite)
+        steps = CaseSteps(
+            reader,
+            scope,
+            given if certain else None,
+            self._sound,
+            for_client=is_client_suite(self.suite),
         )
         given = replace(given, client=steps.client_given(merged.at("client"), merged.get("client")))
         steps.check_given({name: merged.at(name) for name in ("connections", "release")})
@@ -187,7 +189,7 @@ class SuiteFile:
             (("given",), self._raw.get("given")),
             ((*keys, "given"), raw.get("given")),
         ):
-            for name, value in _map(given).items():
+            for name, value in as_map(given).items():
                 if self._sound((*source, name)):
                     merged[name] = value
                     places[name] = (*source, name)
@@ -195,25 +197,23 @@ class SuiteFile:
             del merged["stream"]
         return _Merged(merged, places)
 
-    def _given(self, merged: _Merged, reader: Reader) -> Given:
+    def _given(self, merged: _Merged, reader: Reader, scope: Scope) -> Given:
         configuration = str(merged.get("server") or "default")
         head = self._known.configurations.get(configuration)
         if head is None:
             known = choices(configuration, sorted(self._known.configurations))
             reader.mistake(merged.at("server"), f"unknown configuration {configuration!r}; {known}")
         raw_streams = [("stream", merged.get("stream"), merged.at("stream"))]
-        for name, config in _map(merged.get("streams")).items():
+        for name, config in as_map(merged.get("streams")).items():
             if name == "stream":
                 reader.mistake(merged.at("streams", name), "the stream $stream is given by stream")
             raw_streams.append((name, config, merged.at("streams", name)))
         wanted = [(name, config, keys) for name, config, keys in raw_streams if config is not None]
-        connections = _map(merged.get("connections"))
-        reader.scope.given(
-            [(name, reader.line(keys)) for name, _, keys in wanted], list(connections)
-        )
+        connections = as_map(merged.get("connections"))
+        scope.given([(name, reader.line(keys)) for name, _, keys in wanted], list(connections))
         streams: list[tuple[str, Value]] = []
         for name, config, keys in wanted:
-            if "name" in _map(config):
+            if "name" in as_map(config):
                 reader.mistake((*keys, "name"), f"a stream's name is ${name}, it cannot be chosen")
             streams.append((name, reader.value(keys, config)))
         return Given(
@@ -234,8 +234,8 @@ class SuiteFile:
                 merged.at("isolation"), f"{head.name} has accounts of its own, and no others"
             )
         found: dict[str, ConnectionGiven] = {}
-        for name, raw in _map(merged.get("connections")).items():
-            given = _connection(_map(raw))
+        for name, raw in as_map(merged.get("connections")).items():
+            given = _connection(as_map(raw))
             place = merged.at("connections", name)
             if head is not None and given.user is not None:
                 if given.user not in head.users:
@@ -266,7 +266,7 @@ class SuiteFile:
 
     def _check_budget(self, keys: Keys, case: Case) -> None:
         """Stated silences alone must fit into the budget, or no verdict is possible."""
-        silent = sum(map(_stated_silence, case.steps))
+        silent = silence_of(case.steps)
         if silent >= case.budget:
             self._report(
                 (*keys, "budget"),
@@ -296,33 +296,9 @@ def _connection(raw: Raw) -> ConnectionGiven:
         node=node if isinstance(node, str) else None,
         account=account if isinstance(account, str) else None,
         user=user if isinstance(user, str) else None,
-        options=dict(_map(raw.get("options"))),
+        options=dict(as_map(raw.get("options"))),
     )
-
-
-def _stated_silence(step: model.Step) -> float:
-    match step:
-        case model.Quiet():
-            return step.seconds
-        case model.Request(reply=model.Silence(stated)):
-            return stated
-        case model.Advisory(none_for=float(stated)) | Looked(none_for=float(stated)):
-            return stated
-        case model.Together():
-            return max(sum(map(_stated_silence, branch)) for branch in step.branches.values())
-        case model.Repeat(times=int(times), at_once=False):
-            return times * sum(map(_stated_silence, step.steps))
-        case model.ForEach(at_once=False):
-            return len(step.values) * sum(map(_stated_silence, step.steps))
-        case model.Repeat() | model.ForEach() | model.Loop():
-            return sum(map(_stated_silence, step.steps))
-        case _:
-            return 0.0
 
 
 def _within(keys: Keys, outer: Keys) -> bool:
     return keys[: len(outer)] == outer
-
-
-def _map(raw: object) -> Raw:
-    return raw if isinstance(raw, Mapping) else {}

@@ -1,9 +1,13 @@
-"""Cases: what is set up, what is done, what must be seen. Frozen data, no behaviour."""
+"""Cases: what is set up, what is done, what must be seen. Frozen data, no behaviour.
+
+A step kind is a type here with its `kind`, a record of `load.steps` and a player of `engine.player`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import ClassVar
 
 from jetproof.model.matcher import Matcher
 from jetproof.model.template import Value
@@ -93,7 +97,11 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What every step has: where it stands, a label for people and ledgers, a mark in time."""
+    """What every step has: where it stands, a label for people and ledgers, a mark in time.
+
+    `kind` is the key that says in a file what the step is."""
+
+    kind: ClassVar[str] = ""
 
     line: int = 0
     address: str = ""
@@ -101,21 +109,42 @@ class Step:
     mark: str | None = None
 
     @property
-    def kind(self) -> str:
-        return _KINDS[type(self)]
-
-    @property
     def name(self) -> str:
         return self.label or self.address
+
+    @property
+    def inner(self) -> tuple[tuple[Step, ...], ...]:
+        """The sequences of steps inside this one."""
+        return ()
+
+    @property
+    def silence(self) -> Seconds:
+        """How long the case waits here for nothing to come; a count that is a variable is one."""
+        return 0.0
+
+    @property
+    def expectations(self) -> Iterator[Expectation]:
+        """What messages must be like, each part of several included."""
+        for field_ in fields(self):
+            value = getattr(self, field_.name)
+            if isinstance(value, Expectation):
+                yield value
+            elif isinstance(value, Replies):
+                parts = (value.until, value.each, value.first, value.last)
+                yield from (part for part in parts if part is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publish(Step):
+    kind: ClassVar[str] = "publish"
+
     message: Outgoing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Step):
+    kind: ClassVar[str] = "request"
+
     message: Outgoing
     reply: Expectation | Silence | None = None
     replies: Replies | None = None
@@ -123,9 +152,15 @@ class Request(Step):
     until_there: Seconds | None = None
     or_silence: bool = False
 
+    @property
+    def silence(self) -> Seconds:
+        return self.reply.seconds if isinstance(self.reply, Silence) else 0.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscribe(Step):
+    kind: ClassVar[str] = "subscribe"
+
     subject: Value
     to: str
     queue: Value | None = None
@@ -136,12 +171,16 @@ class Subscribe(Step):
 class Unsubscribe(Step):
     """Ends a subscription; what has come can still be received."""
 
+    kind: ClassVar[str] = "unsubscribe"
+
     source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receive(Step):
     """The next message, or the next several, of a subscription."""
+
+    kind: ClassVar[str] = "receive"
 
     source: str
     message: Expectation | None = None
@@ -153,13 +192,21 @@ class Receive(Step):
 class Quiet(Step):
     """Stated silence: nothing on a subscription or on any reply subject for some time."""
 
+    kind: ClassVar[str] = "silence"
+
     on: str
     seconds: Seconds
+
+    @property
+    def silence(self) -> Seconds:
+        return self.seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamState(Step):
     """What the stream's info says now, or within some time."""
+
+    kind: ClassVar[str] = "stream"
 
     of: Value
     fields: Mapping[str, Matcher]
@@ -172,6 +219,8 @@ class StreamState(Step):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerState(Step):
     """What a consumer's info says, now or within some time, or that there is no such consumer."""
+
+    kind: ClassVar[str] = "consumer"
 
     of: Value
     consumer: Value
@@ -187,6 +236,8 @@ class ConsumerState(Step):
 class Stored(Step):
     """What message get returns for a sequence, or for the last message of a subject."""
 
+    kind: ClassVar[str] = "stored"
+
     of: Value
     seq: Value | None = None
     last_by_subject: Value | None = None
@@ -199,44 +250,91 @@ class Stored(Step):
 class Advisory(Step):
     """An advisory about the stream: one must come, or none may come."""
 
+    kind: ClassVar[str] = "advisory"
+
     event: str
     of: Value
     message: Expectation | None = None
     none_for: Seconds | None = None
     within: Seconds | None = None
 
+    @property
+    def silence(self) -> Seconds:
+        return self.none_for or 0.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeat(Step):
+    kind: ClassVar[str] = "repeat"
+
     variable: str
     times: Value
     start: Value
     steps: tuple[Step, ...]
     at_once: bool = False
 
+    @property
+    def inner(self) -> tuple[tuple[Step, ...], ...]:
+        return (self.steps,)
+
+    @property
+    def silence(self) -> Seconds:
+        times = self.times if isinstance(self.times, int) and not self.at_once else 1
+        return times * silence_of(self.steps)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForEach(Step):
     """The inner steps for every one of the values; several names take a value's parts."""
+
+    kind: ClassVar[str] = "for_each"
 
     variables: tuple[str, ...]
     values: tuple[tuple[Value, ...], ...]
     steps: tuple[Step, ...]
     at_once: bool = False
 
+    @property
+    def inner(self) -> tuple[tuple[Step, ...], ...]:
+        return (self.steps,)
+
+    @property
+    def silence(self) -> Seconds:
+        return (1 if self.at_once else len(self.values)) * silence_of(self.steps)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Together(Step):
     """Branches that are played at the same time."""
 
+    kind: ClassVar[str] = "together"
+
     branches: Mapping[str, tuple[Step, ...]]
+
+    @property
+    def inner(self) -> tuple[tuple[Step, ...], ...]:
+        return tuple(self.branches.values())
+
+    @property
+    def silence(self) -> Seconds:
+        return max(map(silence_of, self.branches.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop(Step):
+    kind: ClassVar[str] = "loop"
+
     most: int
     until: Mapping[str, Matcher]
     steps: tuple[Step, ...]
+
+    @property
+    def inner(self) -> tuple[tuple[Step, ...], ...]:
+        return (self.steps,)
+
+    @property
+    def silence(self) -> Seconds:
+        return silence_of(self.steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,6 +342,8 @@ class Action(Step):
     """Something done to the servers: stepdown, stop, kill, start, restart, pause, resume, cut, mend.
 
     `release` is what a node is started with: see `Case.releases`."""
+
+    kind: ClassVar[str] = "action"
 
     verb: str
     target: Value
@@ -257,16 +357,10 @@ class Action(Step):
 class Law(Step):
     """A named invariant over the frames recorded so far."""
 
+    kind: ClassVar[str] = "law"
+
     law: str
     arguments: Mapping[str, object]
-
-
-_KINDS: dict[type[Step], str] = {
-    Publish: "publish", Request: "request", Subscribe: "subscribe", Unsubscribe: "unsubscribe",
-    Receive: "receive", Quiet: "silence", StreamState: "stream", ConsumerState: "consumer",
-    Stored: "stored", Advisory: "advisory",
-    Repeat: "repeat", ForEach: "for_each", Loop: "loop", Together: "together", Action: "action", Law: "law",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,11 +455,13 @@ def is_client_suite(suite: str) -> bool:
     return suite.split("/")[1:2] == ["client"]
 
 
+def silence_of(steps: Iterable[Step]) -> Seconds:
+    """How long these steps, one after another, wait for nothing to come."""
+    return sum(step.silence for step in steps)
+
+
 def _walk(steps: tuple[Step, ...]) -> Iterator[Step]:
     for step in steps:
         yield step
-        if isinstance(step, (Repeat, ForEach, Loop)):
-            yield from _walk(step.steps)
-        elif isinstance(step, Together):
-            for branch in step.branches.values():
-                yield from _walk(branch)
+        for inner in step.inner:
+            yield from _walk(inner)

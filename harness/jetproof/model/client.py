@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from jetproof.model.case import Expectation, Replies, Seconds, Step
 from jetproof.model.matcher import Matcher
@@ -86,6 +86,8 @@ class Call(Step):
 
     A library that has no call for it is not concerned, unless the text demands one (`demanded`)."""
 
+    kind: ClassVar[str] = "call"
+
     op: str
     parameters: Mapping[str, Value]
     answer: Expectation | None = None
@@ -93,22 +95,16 @@ class Call(Step):
     within: Seconds | None = None
     demanded: bool = False
 
-    @property
-    def kind(self) -> str:
-        return "call"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered(Step):
     """What a call that was made before has returned."""
 
+    kind: ClassVar[str] = "answered"
+
     call: str
     answer: Expectation
     within: Seconds | None = None
-
-    @property
-    def kind(self) -> str:
-        return "answered"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,12 +116,18 @@ class Looked(Step):
     none_for: Seconds | None = None
     within: Seconds | None = None
 
+    @property
+    def silence(self) -> Seconds:
+        return self.none_for or 0.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told(Looked):
-    """Events that the library told its caller; `says` and `json` choose among them.
+class EventStep(Looked):
+    """Events that the library reported to its caller; `says` and `json` choose among them.
 
     `told` is an error in whatever way it reached the application: as a notice, or with the end."""
+
+    kind: ClassVar[str] = "event"
 
     event: str
     of: str = ""
@@ -133,48 +135,38 @@ class Told(Looked):
     """A regular expression that is found somewhere in the event: libraries differ in where."""
     json: Mapping[str, Matcher] = field(default_factory=dict)
 
-    @property
-    def kind(self) -> str:
-        return "event"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire(Looked):
     """Frames that passed the tap, by a selector as in rules; each is taken once.
 
-    `selector` is what `jetproof.wire.rules` reads; the model knows nothing of frames."""
+    `selector` is one of `jetproof.wire.rules`; the model knows nothing of frames."""
+
+    kind: ClassVar[str] = "wire"
 
     selector: Any
-
-    @property
-    def kind(self) -> str:
-        return "wire"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fired(Step):
     """A fault has really happened: so often, within some time."""
 
+    kind: ClassVar[str] = "fired"
+
     rule: str
     times: int = 1
     within: Seconds | None = None
-
-    @property
-    def kind(self) -> str:
-        return "fired"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TapStep(Step):
     """Something done at the tap: rules put in or out of force, the connection cut, and so on."""
 
+    kind: ClassVar[str] = "tap"
+
     verb: str  # rules, remove, cut, refuse, accept, pause, resume
     rules: Sequence[Any] = ()
     ids: tuple[str, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        return "tap"
 
 
 def operations(steps: Sequence[Step]) -> frozenset[str]:

@@ -15,6 +15,10 @@ from typing import Final
 REFERENCE: Final = "reference"
 """The layer, and the client, that show what a text demands. Neither is anybody's conformance."""
 EMBEDDED: Final = "embedded"
+ANY: Final = "any"
+"""The topology of what is judged over all topologies of a target."""
+SCHEMAS: Final = "schemas"
+"""Ledgers and editions name a wire schema in the place of a case: `schemas::pub-ack`."""
 """The provider that a name leaves out."""
 
 _REVISION = re.compile(r"[a-z0-9-]+@[0-9]+")
@@ -69,6 +73,17 @@ class CellId:
         client = str(self.client) if self.client else ""
         axes = (f"@{self.server}", self.topology, provider, client, peer, self.revision)
         return " ".join((case, *filter(None, axes)))
+
+
+def schema_key(name: str) -> str:
+    """What ledgers, editions and reports call a wire schema."""
+    return f"{SCHEMAS}::{name}"
+
+
+def schema_name(key: str) -> str | None:
+    """The wire schema that a key of a ledger or an edition names; None if it names a case."""
+    prefix = schema_key("")
+    return key.removeprefix(prefix) if key.startswith(prefix) else None
 
 
 def cell_id(name: str) -> CellId:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Generator, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,8 @@ from typing import Any
 import pytest
 from rich.text import Text
 
-from jetproof.engine.calibrate import time_factor
-from jetproof.engine.confirm import SUSPECTS_MOST
-from jetproof.engine.run import RunOptions, fresh_run_id
+from jetproof.campaigns.request import DEFAULT_TARGETS, Request, Settings
+from jetproof.campaigns.run import PlainRun
 from jetproof.errors import JetproofError
 from jetproof.load.editions import difference, find_edition, standing_of
 from jetproof.load.library import Library, load_library
@@ -29,7 +29,7 @@ from jetproof.load.mistakes import LoadError
 from jetproof.model.clause import Clause
 from jetproof.model.edition import Edition
 from jetproof.model.law_modes import DEFAULT_LAWS, LAW_MODES
-from jetproof.model.verdict import Verdict
+from jetproof.model.verdict import SchemaResult, Verdict
 from jetproof.plan import Item, Plan, Selected, Selection, make_plan, scored_by, select
 from jetproof.pytest_plugin.items import (
     OWN_EXCEPTIONS,
@@ -53,8 +53,6 @@ from jetproof.sinks.record import LAST_FRAMES, Outcome
 from jetproof.sinks.text import visible, visible_lines
 from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
-
-_DEFAULT_TARGETS = ("latest",)
 
 
 class Front:
@@ -83,7 +81,7 @@ class Front:
         try:
             self._library = load_library()
             self._edition = find_edition(self._library, config.getoption("jetproof_edition"))
-            wanted = config.getoption("jetproof_servers") or _DEFAULT_TARGETS
+            wanted = config.getoption("jetproof_servers") or DEFAULT_TARGETS
             self._columns = tuple(map(Column.of, asyncio.run(resolve(wanted, notify=self._notify))))
             if self._everything:
                 config.args = [str(self._library.root / "suites")]
@@ -168,31 +166,35 @@ class Front:
     def _make_player(self, cases: Sequence[CaseItem]) -> Player:
         config = self._config
         try:
-            options = RunOptions(
-                run=fresh_run_id(),
-                time_factor=time_factor(),
-                command=("pytest", *map(redacted, config.invocation_params.args)),
-                # Who stops at a failure wants to see it at once.
-                confirm=0 if config.getoption("maxfail") else SUSPECTS_MOST,
-                editions=(self._edition,) if self._edition else (),
-                laws=_laws(config.getoption("jetproof_laws")),
-            )
+            campaign = self._campaign(cases)
             sinks = []
             if (folder := config.getoption("jetproof_out")) is not None:
-                sinks.append(RunFolder.create(folder, self._request(cases)))
+                sinks.append(RunFolder.create(folder, campaign.request))
                 self._folder = folder
         except JetproofError as error:
             raise usage(error) from error
-        return Player(
-            self._plan(cases),
-            self._library,
-            options,
-            sinks=sinks,
-            frames=None if config.get_verbosity() > 1 else LAST_FRAMES,
+        frames = None if config.get_verbosity() > 1 else LAST_FRAMES
+        return Player(campaign, sinks=sinks, frames=frames)
+
+    def _campaign(self, cases: Sequence[CaseItem]) -> PlainRun:
+        """What `jetproof run` would play, but each target has the items that pytest left it."""
+        config = self._config
+        command = ("pytest", *map(redacted, config.invocation_params.args))
+        options = Settings(command, laws=_laws(config.getoption("jetproof_laws"))).options()
+        return PlainRun(
+            library=self._library,
+            request=self._request(cases).document(),
+            cases=[item.case for item in cases],
+            options=replace(
+                options,
+                # Who stops at a failure wants to see it at once.
+                confirm=0 if config.getoption("maxfail") else options.confirm,
+                editions=(self._edition,) if self._edition else (),
+            ),
+            plan=self._plan(cases),
         )
 
     def _plan(self, cases: Sequence[CaseItem]) -> Plan:
-        """As the command line plans it, but each target has the items that pytest left it."""
         plans = []
         partial = self._partial(cases)
         for column in self._columns:
@@ -224,7 +226,7 @@ class Front:
             reasons.append(f"cases of {', '.join(sorted(files))}")
         return "; ".join(reasons)
 
-    def _request(self, cases: Sequence[CaseItem]) -> dict[str, object]:
+    def _request(self, cases: Sequence[CaseItem]) -> Request:
         """What `jetproof run --resume` has to be asked for to finish this run."""
         own = {item.case.id for item in cases if not self._shelf.elsewhere(item.case)}
         names = {
@@ -233,15 +235,12 @@ class Front:
             if self._shelf.elsewhere(item.case)
         }
         whole = not names and len(own) == len(self._library.cases)
-        return {
-            "patterns": [] if whole else sorted(own | names),
-            "servers": [redacted(column.target.name) for column in self._columns],
-            "clauses": [],
-            "specs": [],
-            "shard": None,
-            "laws": self._config.getoption("jetproof_laws"),
-            "edition": self._edition.name if self._edition else None,
-        }
+        return Request(
+            patterns=() if whole else tuple(sorted(own | names)),
+            servers=tuple(column.target.name for column in self._columns),
+            laws=self._config.getoption("jetproof_laws"),
+            edition=self._edition.name if self._edition else None,
+        )
 
     def _finished(self, player: Player, cases: Sequence[CaseItem]) -> Iterable[CaseItem]:
         waiting: dict[tuple[str, str], list[CaseItem]] = {}
@@ -278,7 +277,7 @@ class Front:
         report = yield
         if not isinstance(item, CaseItem) or item.outcome is None or report.when == "teardown":
             return report
-        cell = item.outcome.cell
+        cell = item.cell
         if (report.when == "setup") == cell.undecided:
             # What took time was playing it, and that is over.
             report.duration = cell.ms / 1000
@@ -302,11 +301,11 @@ class Front:
 
     @property
     def _broken_schemas(self) -> list[Outcome]:
-        """Cells of wire schemas have no item, since they are known only when the run is over."""
+        """Wire schemas have no item, since their verdict is known only when the run is over."""
         return [
             outcome
             for outcome in self._outcomes
-            if outcome.cell.suite == "schemas" and outcome.cell.fails
+            if isinstance(outcome.cell, SchemaResult) and outcome.cell.fails
         ]
 
     @pytest.hookimpl(tryfirst=True)

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from jetproof.model.case import Case
 from jetproof.model.clause import Clause
-from jetproof.model.verdict import Cell, Verdict
+from jetproof.model.verdict import Cell, Result, Verdict
 from jetproof.plan import Item, PlanTarget, name_of
 from jetproof.pytest_plugin import JetproofWarning
 from jetproof.sinks.console.evidence import explain
@@ -95,6 +95,7 @@ class CaseItem(pytest.Item):
     def cell(self) -> Cell:
         if self.outcome is None:
             raise RuntimeError(f"{self.nodeid} was run without having been played")
+        assert isinstance(self.outcome.cell, Cell)
         return self.outcome.cell
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -104,7 +105,7 @@ class CaseItem(pytest.Item):
     def end(self, outcome: Outcome) -> None:
         """The case was played: keep how that went, and what JUnit XML shall say of it."""
         self.outcome = outcome
-        cell = outcome.cell
+        cell = self.cell
         self.user_properties += [
             ("cell", visible(cell.name)),
             ("verdict", cell.verdict.value),
@@ -172,7 +173,7 @@ class CaseItem(pytest.Item):
                 pass
 
 
-def reason_of(cell: Cell) -> str:
+def reason_of(cell: Result) -> str:
     """Why a cell has its verdict, in one line that cannot act on a terminal."""
     if cell.scored:
         return visible(cell.reason, _REASON_CHARACTERS) or cell.verdict.value

@@ -1,4 +1,4 @@
-"""One thread with one event loop plays the plan, and hands over each cell as it is finished.
+"""One thread with one event loop plays the campaign, and hands over each cell as it is finished.
 
 pytest keeps the main thread: it reports, and hears Ctrl-C. Servers are forked from the player's
 thread, and the kernel ends them with it; so the thread lives until they are down, and nothing is
@@ -12,15 +12,12 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from types import TracebackType
 
-from jetproof.engine.run import RunOptions, Stop, run
+from jetproof.campaigns.campaign import Campaign
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Event, Notice
-from jetproof.load.library import Library
+from jetproof.events import CaseFinished, Event, Notice, SchemaJudged
 from jetproof.model.verdict import Verdict
-from jetproof.plan import Plan
 from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.record import LAST_FRAMES, Outcome
 from jetproof.targets.redaction import without_passwords
@@ -37,9 +34,7 @@ class Player:
 
     def __init__(
         self,
-        plan: Plan,
-        library: Library,
-        options: RunOptions,
+        campaign: Campaign,
         *,
         sinks: Sequence[Sink] = (),
         frames: int | None = LAST_FRAMES,
@@ -49,13 +44,10 @@ class Player:
         self.notices: list[str] = []
         self.cut_short = True
         """Whether some of the plan was not played."""
-        self._plan = plan
-        self._library = library
-        self._options = options
+        self._campaign = campaign
         self._fan = FanOut(sinks)
         self._frames = frames
         self._cells: queue.SimpleQueue[tuple[Key, Outcome] | None] = queue.SimpleQueue()
-        self._stop = Stop()
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._started = threading.Event()
@@ -80,7 +72,7 @@ class Player:
         trace: TracebackType | None,
     ) -> None:
         if kind is not None:
-            self._call(lambda: self._stop.now("pytest stopped"))
+            self._call(lambda: self._campaign.stop.now("pytest stopped"))
         try:
             self._ended.wait()
         except KeyboardInterrupt:
@@ -113,9 +105,8 @@ class Player:
         self._task = asyncio.current_task()
         self._started.set()
         with own_run() as owner:
-            options = replace(self._options, owner=owner)
-            ended = await run(self._plan, self._library, self._handle, options, self._stop)
-            self.cut_short = ended.interrupted
+            await self._campaign.play(self._handle, owner)
+            self.cut_short = self._campaign.stop.reason is not None
 
     def _handle(self, event: Event) -> None:
         if isinstance(event, CaseFinished):
@@ -126,6 +117,11 @@ class Player:
             self._cells.put((key, self._evidence(shown)))
             return
         self._fan(event)
+        if isinstance(event, SchemaJudged):
+            told = without_passwords(event)
+            assert isinstance(told, SchemaJudged)
+            key = (event.result.about, event.result.target)
+            self._cells.put((key, Outcome(told.result, told.result.checks)))
         if isinstance(event, Notice):
             self.notices.append(event.text)
 

@@ -5,26 +5,49 @@ a case counts as played only if its line in `cells.jsonl` is whole: that line is
 
     run.json       who, what, versions, suite hash, machine, partial or whole
     clauses.jsonl  the clauses as they read when the run was made
-    cells.jsonl    one verdict a line
+    cells.jsonl    one verdict a line: one case on one target
     checks.jsonl   one judged expectation a line
     frames.jsonl   one frame a line: the transcripts
+    schemas.jsonl  one verdict a line: all messages of one kind that a target sent
 """
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
+
 from jetproof.errors import JetproofError
-from jetproof.model.verdict import Cell, Check, Fault, FrameRecord, Verdict
-from jetproof.results.rows import SCHEMA, cell_of
+from jetproof.model.verdict import Cell, Check, FrameRecord, Result, SchemaResult, Verdict
+from jetproof.results.old_runs import judges_a_schema, schema_rows
+from jetproof.results.rows import (
+    SCHEMA,
+    CellRow,
+    CheckRow,
+    ClauseRow,
+    FrameRow,
+    Journal,
+    SchemaRow,
+    cell_of,
+    check_of,
+    frame_of,
+    schema_of,
+)
 
 RUN_FILE = "run.json"
-JOURNALS = ("clauses", "cells", "checks", "frames")
+CLAUSES, CELLS, CHECKS, FRAMES, SCHEMAS = "clauses", "cells", "checks", "frames", "schemas"
+JOURNALS = (CLAUSES, CELLS, CHECKS, FRAMES, SCHEMAS)
+_NAMES: dict[type, str] = {
+    ClauseRow: CLAUSES,
+    CellRow: CELLS,
+    CheckRow: CHECKS,
+    FrameRow: FRAMES,
+    SchemaRow: SCHEMAS,
+}
 
 Key = tuple[str, str, int]
 """What rows of a cell have in common: its name, its target, its attempt."""
@@ -37,6 +60,7 @@ class Run:
     folder: Path
     document: Mapping[str, object]
     cells: tuple[Cell, ...]
+    schemas: tuple[SchemaResult, ...] = ()
 
     @property
     def id(self) -> str:
@@ -49,6 +73,17 @@ class Run:
         return tuple(by_name.values())
 
     @cached_property
+    def latest_schemas(self) -> tuple[SchemaResult, ...]:
+        """The last result of every schema and target."""
+        by_name = {(one.name, one.target): one for one in self.schemas}
+        return tuple(by_name.values())
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Everything that has a verdict, the last attempt of each."""
+        return (*self.latest, *self.latest_schemas)
+
+    @cached_property
     def completed(self) -> frozenset[str]:
         """Names of the cells that have a verdict; `error` is none: such a cell is played again."""
         return frozenset(cell.name for cell in self.latest if cell.verdict is not Verdict.ERROR)
@@ -59,27 +94,49 @@ class Run:
         return {cell.name: cell.attempt for cell in self.latest}
 
     def checks(self) -> Iterator[tuple[Key, Check]]:
-        for row in read_journal(self.folder, "checks"):
-            yield row_key(row), _check_of(row)
+        for row in read_rows(self.folder, CheckRow):
+            yield key_of(row), check_of(row)
 
     def frames(self) -> Iterator[tuple[Key, FrameRecord]]:
-        for row in read_journal(self.folder, "frames"):
-            yield row_key(row), frame_of(row)
+        for row in read_rows(self.folder, FrameRow):
+            yield key_of(row), frame_of(row)
 
 
 def read_run(folder: Path) -> Run:
     """Read a run folder, whole or cut off."""
     document = read_document(folder)
-    return Run(folder, document, tuple(cell_of(row) for row in read_journal(folder, "cells")))
+    cells, schemas = read_results(folder)
+    return Run(folder, document, tuple(map(cell_of, cells)), tuple(map(schema_of, schemas)))
+
+
+def read_results(folder: Path) -> tuple[list[CellRow], list[SchemaRow]]:
+    """Every row that holds a verdict: of cells, and of schemas."""
+    rows = list(read_rows(folder, CellRow))
+    old = [row for row in rows if judges_a_schema(row)]
+    cells = [row for row in rows if not judges_a_schema(row)] if old else rows
+    schemas = schema_rows(old, read_rows(folder, CheckRow))
+    return cells, [*schemas, *read_rows(folder, SchemaRow)]
 
 
 def latest_cells(runs: Iterable[Run]) -> list[Cell]:
     """Of every cell the newest row over all runs; one judged by another revision is another cell."""
     latest: dict[tuple[str, int, str], Cell] = {}
-    for run in sorted(runs, key=lambda run: (str(run.document.get("started_at", "")), run.id)):
+    for run in by_age(runs):
         for cell in run.latest:
             latest[cell.name, cell.spec_revision, cell.target] = cell
     return list(latest.values())
+
+
+def latest_schemas(runs: Iterable[Run]) -> list[SchemaResult]:
+    """Of every schema and target the newest result over all runs."""
+    return list(
+        {(one.name, one.target): one for run in by_age(runs) for one in run.schemas}.values()
+    )
+
+
+def by_age(runs: Iterable[Run]) -> list[Run]:
+    """The oldest first."""
+    return sorted(runs, key=lambda run: (str(run.document.get("started_at", "")), run.id))
 
 
 def read_document(folder: Path) -> dict[str, object]:
@@ -106,9 +163,48 @@ def read_document(folder: Path) -> dict[str, object]:
     return document
 
 
+def read_rows(folder: Path, kind: type[Journal]) -> Iterator[Journal]:
+    """The rows of the journal of that kind; a last line without its line break is left out."""
+    path = folder / f"{_NAMES[kind]}.jsonl"
+    decoder = msgspec.json.Decoder(kind)
+    for number, line in _lines(path):
+        try:
+            try:
+                row = decoder.decode(line)
+            except msgspec.ValidationError:
+                raise
+            except msgspec.DecodeError:
+                row = msgspec.convert(_object(path, number, line), kind)
+        except msgspec.ValidationError as error:
+            _object(path, number, line)
+            raise JetproofError(
+                f"{path}:{number}: not a row of {path.stem}: {error}",
+                phase="load",
+                hint="the file was changed after the run, or another version wrote it",
+            ) from error
+        yield row
+
+
 def read_journal(folder: Path, name: str) -> Iterator[dict[str, object]]:
-    """The rows of one journal; a last line without its line break is left out."""
+    """The rows of one journal as they are; a last line without its line break is left out."""
     path = folder / f"{name}.jsonl"
+    for number, line in _lines(path):
+        yield _object(path, number, line)
+
+
+def _object(path: Path, number: int, line: bytes) -> dict[str, object]:
+    """A line as it is. Python's own reader also takes text that is not UTF-8, as servers send it."""
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise _broken(path, number) from error
+    if not isinstance(row, dict):
+        raise _broken(path, number)
+    return row
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The whole lines of a journal, with their numbers."""
     try:
         stream = path.open("rb")
     except FileNotFoundError:
@@ -119,17 +215,16 @@ def read_journal(folder: Path, name: str) -> Iterator[dict[str, object]]:
         for number, line in enumerate(stream, 1):
             if not line.endswith(b"\n"):
                 return
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                raise _broken(path, number) from error
-            if not isinstance(row, dict):
-                raise _broken(path, number)
-            yield row
+            yield number, line
+
+
+def key_of(row: CellRow | CheckRow | FrameRow) -> Key:
+    """The cell that a row belongs to."""
+    return row.cell, row.target, row.attempt
 
 
 def row_key(row: Mapping[str, object]) -> Key:
-    """The cell that a row belongs to."""
+    """The same of a row that was read as it is."""
     attempt = row.get("attempt")
     return str(row["cell"]), str(row.get("target", "")), attempt if isinstance(attempt, int) else 1
 
@@ -140,53 +235,3 @@ def _broken(path: Path, number: int) -> JetproofError:
         phase="load",
         hint="the file was changed after the run; only its last line may be incomplete",
     )
-
-
-def _check_of(row: Mapping[str, object]) -> Check:
-    actual = row.get("actual")
-    return Check(
-        step=str(row["step"]),
-        kind=str(row["kind"]),
-        path=str(row["path"]),
-        ok=bool(row["ok"]),
-        expected=str(row["expected"]),
-        actual=_value(actual) if isinstance(actual, str) else None,
-        iteration=str(row.get("iteration", "")),
-        ms=_number(row.get("ms")),
-        fault=Fault(str(row.get("fault") or Fault.NEVER_RIGHT)),
-    )
-
-
-def _value(text: str) -> object:
-    try:
-        return json.loads(text)
-    except ValueError:  # cut because it was long
-        return text
-
-
-def frame_of(row: Mapping[str, object]) -> FrameRecord:
-    headers, status = row.get("headers"), row.get("status")
-    if isinstance(row.get("payload_b64"), str):
-        payload = base64.b64decode(str(row["payload_b64"]))
-    else:
-        payload = str(row.get("payload", "")).encode("utf-8")
-    return FrameRecord(
-        ms=_number(row.get("ms")),
-        direction=str(row["direction"]),
-        connection=str(row["connection"]),
-        op=str(row["op"]),
-        subject=str(row.get("subject", "")),
-        reply=str(row.get("reply", "")),
-        status=status if isinstance(status, int) else None,
-        description=str(row.get("description", "")),
-        headers=tuple((str(item["name"]), str(item["value"])) for item in headers)
-        if isinstance(headers, list)
-        else None,
-        payload=payload,
-        note=str(row.get("note", "")),
-        step=str(row.get("step", "")),
-    )
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) else 0.0

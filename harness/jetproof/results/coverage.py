@@ -15,10 +15,9 @@ from enum import StrEnum
 from typing import Protocol
 
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.results import Key, Run, latest_cells, read_journal, row_key
+from jetproof.results import Key, Run, latest_cells, latest_schemas, read_journal, row_key
 from jetproof.results.controls import Vacuity
 
-SCHEMAS = "schemas"
 CLIENT = "client"
 """The connection of a client library, as its tap sees it."""
 ERROR_CODE = r'"err_code":\s*([0-9]+)'
@@ -210,10 +209,9 @@ def coverage(
     judges = vacuity or Vacuity()
     cells = latest_cells(runs)
     found = Coverage({})
+    for result in latest_schemas(runs):
+        found.schemas[result.schema] += result.seen
     for cell in cells:
-        if cell.suite == SCHEMAS:
-            seen = cell.position.get("seen", "0")
-            found.schemas[cell.case.partition("::")[2]] += int(seen) if seen.isdecimal() else 0
         why = judges.why(cell)
         if why is not None:
             found.vacuous.append(VacuousCell(cell, why))

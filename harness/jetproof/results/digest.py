@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from jetproof.model.identity import REFERENCE
 from jetproof.model.ledger import Kind, Severity
-from jetproof.model.verdict import Cell, Verdict, exit_code
+from jetproof.model.verdict import Result, Verdict, exit_code
 from jetproof.model.versions import Version, VersionError
 
 SEVERITIES = tuple(severity.value for severity in Severity)
@@ -63,17 +63,17 @@ class Digest:
     """What matters about one target, or about all targets of a run."""
 
     subject: str
-    new: tuple[Cell, ...]
+    new: tuple[Result, ...]
     """`fail` and `stale`: nothing in a ledger explains them."""
-    unstable: tuple[Cell, ...]
-    errors: tuple[Cell, ...]
+    unstable: tuple[Result, ...]
+    errors: tuple[Result, ...]
     groups: tuple[Group, ...]
     counts: Mapping[Verdict, int]
     servers: tuple[str, ...]
     """Every release that was played, the oldest first."""
     reference: bool = False
     """Only the reference layer was played, which is nobody's conformance."""
-    not_scored: tuple[Cell, ...] = ()
+    not_scored: tuple[Result, ...] = ()
     """What the run's edition does not score. Nothing else here is about these cells."""
 
     @property
@@ -141,7 +141,7 @@ class Digest:
             yield _many(unclassified, "known deviation")
 
 
-def digest(cells: Iterable[Cell], subject: str = "") -> Digest:
+def digest(cells: Iterable[Result], subject: str = "") -> Digest:
     """The digest of some cells; `subject` is what they are about, by default their targets."""
     every = list(cells)
     rows = [cell for cell in every if cell.scored]
@@ -158,13 +158,13 @@ def digest(cells: Iterable[Cell], subject: str = "") -> Digest:
     )
 
 
-def digests(cells: Iterable[Cell]) -> tuple[Digest, ...]:
+def digests(cells: Iterable[Result]) -> tuple[Digest, ...]:
     """One digest per target: per server, or per client library and server.
 
-    A server of which nothing but its messages was judged (cells of schemas have no clauses), beside
+    A server of which nothing but its messages was judged (a schema has no clauses), beside
     client libraries, say, is worth a line only if they are wrong.
     """
-    by_subject: dict[str, list[Cell]] = {}
+    by_subject: dict[str, list[Result]] = {}
     for cell in cells:
         by_subject.setdefault(subject_of(cell), []).append(cell)
     judged = [name for name, rows in by_subject.items() if any(cell.clauses for cell in rows)]
@@ -172,7 +172,7 @@ def digests(cells: Iterable[Cell]) -> tuple[Digest, ...]:
     return tuple(one for one in found if not judged or one.subject in judged or one.code)
 
 
-def digest_document(cells: Sequence[Cell]) -> dict[str, object]:
+def digest_document(cells: Sequence[Result]) -> dict[str, object]:
     """The digest of a run for `--json` documents and report files: all targets, then each."""
     lines = [
         {"subject": one.subject, "verdict": one.verdict_line, "conforms": one.conforms}
@@ -181,7 +181,7 @@ def digest_document(cells: Sequence[Cell]) -> dict[str, object]:
     return {**digest(cells).document(), "targets": lines}
 
 
-def not_scored_line(cells: Sequence[Cell]) -> str:
+def not_scored_line(cells: Sequence[Result]) -> str:
     """How many cells an edition does not score, and their verdicts; empty if it scores all of them."""
     if not cells:
         return ""
@@ -191,7 +191,7 @@ def not_scored_line(cells: Sequence[Cell]) -> str:
     return f"{_many(len(cells), 'cell')} not scored by edition {editions}: {words}"
 
 
-def not_scored_document(cells: Sequence[Cell]) -> dict[str, object]:
+def not_scored_document(cells: Sequence[Result]) -> dict[str, object]:
     """The same for machines; `red` names the cells that would fail a run, or leave it without a verdict."""
     counts = Counter(cell.verdict for cell in cells)
     return {
@@ -201,13 +201,13 @@ def not_scored_document(cells: Sequence[Cell]) -> dict[str, object]:
     }
 
 
-def would_be_red(cells: Iterable[Cell]) -> list[Cell]:
+def would_be_red(cells: Iterable[Result]) -> list[Result]:
     """The cells that would fail a run that scores them, or leave it without a verdict."""
     scored = ((cell, replace(cell, scored=True)) for cell in cells)
     return [cell for cell, one in scored if one.fails or one.undecided]
 
 
-def subject_of(cell: Cell) -> str:
+def subject_of(cell: Result) -> str:
     """What a cell is about, as its first screen calls it."""
     return (
         f"{cell.client} on {cell.target or cell.server}"
@@ -237,8 +237,8 @@ def span(shown: Sequence[str], played: Sequence[str]) -> str:
     return (first if first == last else f"{first} to {last}") + gaps
 
 
-def _groups(cells: Iterable[Cell]) -> tuple[Group, ...]:
-    members: dict[tuple[str | None, str], list[Cell]] = {}
+def _groups(cells: Iterable[Result]) -> tuple[Group, ...]:
+    members: dict[tuple[str | None, str], list[Result]] = {}
     for cell in cells:
         if cell.verdict is Verdict.KNOWN and cell.deviation is not None:
             members.setdefault((cell.library, cell.deviation), []).append(cell)
@@ -258,7 +258,7 @@ def _groups(cells: Iterable[Cell]) -> tuple[Group, ...]:
     return tuple(sorted(groups, key=lambda group: group.rank))
 
 
-def _with(cells: Iterable[Cell], *verdicts: Verdict) -> tuple[Cell, ...]:
+def _with(cells: Iterable[Result], *verdicts: Verdict) -> tuple[Result, ...]:
     return tuple(cell for cell in cells if cell.verdict in verdicts)
 
 

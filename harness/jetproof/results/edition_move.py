@@ -11,7 +11,7 @@ from jetproof.load.library import Library
 from jetproof.model.claims import is_held_to
 from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.edition import NEWEST, Edition, edition_key
-from jetproof.model.verdict import Cell, Verdict
+from jetproof.model.verdict import Cell, Result, Verdict
 from jetproof.results import Run
 from jetproof.results.digest import would_be_red
 
@@ -29,7 +29,7 @@ class Move:
     more: tuple[Cell, ...]
     """Cells that the other edition scores and the one before does not."""
     fewer: int
-    red: tuple[Cell, ...]
+    red: tuple[Result, ...]
     """Those among `more` that no ledger explains."""
     missing: int
     """Cases of the other edition that the run has no verdict for."""

@@ -14,7 +14,6 @@ from typing import Any
 
 from jetproof.model.identity import REFERENCE
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.results.coverage import SCHEMAS
 from jetproof.results.digest import releases
 from jetproof.results.revisions import Release
 
@@ -37,11 +36,9 @@ def usual_answer(votes: Mapping[str, int]) -> str | None:
 
 
 def taken(cells: Iterable[Cell]) -> Iterator[tuple[Cell, str, str]]:
-    """Every position that was taken: the cell, the question and the answer.
-
-    What a schema's cell counts is no position."""
+    """Every position that was taken: the cell, the question and the answer."""
     for cell in cells:
-        if cell.verdict not in _NO_POSITION and cell.suite != SCHEMAS:
+        if cell.verdict not in _NO_POSITION:
             for name, value in cell.position.items():
                 yield cell, name, value
 

@@ -16,28 +16,26 @@ from jetproof.campaigns.bisect_commits import (
 from jetproof.events import Notice
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.model.wording import plural
-from jetproof.sinks.paint import paint_for
-from jetproof.sinks.text import fit, pad, visible
+from jetproof.sinks.console.lines import Part, bold, dim, line, note, pad, worded
+from jetproof.sinks.console.screen import Screen
+from jetproof.sinks.text import visible
 from jetproof.targets.history import Commit
 from jetproof.targets.spec import redacted
 
 
-class _Printer:
-    """Lines to a stream, each flushed: a search may take minutes between two of them."""
+class _Report:
+    """Lines on a screen."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._paint = paint_for(stream)
+        self._screen = Screen(stream)
 
-    def _note(self, notice: Notice) -> None:
-        self._line(f"{self._paint.style('note', 'yellow')} {visible(notice.text, 2000)}")
-
-    def _line(self, text: str) -> None:
-        self._stream.write(f"{text}\n")
-        self._stream.flush()
+    def _line(self, *parts: Part) -> None:
+        one = line(*parts)
+        one.rstrip()
+        self._screen.print([one])
 
 
-class ReleaseReport(_Printer):
+class ReleaseReport(_Report):
     """A search over releases."""
 
     _names = 0
@@ -48,46 +46,49 @@ class ReleaseReport(_Printer):
                 self._begin(event)
             case SearchPlayed(cell=cell):
                 self._show(cell)
-            case Notice():
-                self._note(event)
+            case Notice(text=text):
+                self._line(note(text))
 
     def end(self, result: Bisected) -> None:
         """What came of it."""
-        paint, targets = self._paint, result.releases.targets
         new, old = result.first_other, result.last_same
         if not result.answered:
-            self._line(f"{paint.verdict(Verdict.ERROR, 'no answer')}: {_known_so_far(result)}")
+            self._line(worded(Verdict.ERROR, "no answer"), f": {_known_so_far(result)}")
         elif new is None or old is None:
-            self._line(f"{paint.bold('no change')}: {visible(_both_ends(result))}")
+            self._line(bold("no change"), f": {_both_ends(result)}")
         else:
-            self._line(
-                f"{paint.bold(f'{new.server} is the first')} with {new.verdict}; "
-                f"{old.server} still has {old.verdict}"
-            )
+            still = f" with {new.verdict}; {old.server} still has {old.verdict}"
+            self._line(bold(f"{new.server} is the first"), still)
             for cell in (old, new):
-                self._line(paint.dim(f"  {visible(cell.replay)}"))
+                self._line(dim(f"  {cell.replay}"))
+        targets = result.releases.targets
         self._line(f"{plural(len(result.cells), 'run')} on {plural(len(targets), 'release')}")
 
     def _begin(self, event: SearchStarted) -> None:
         targets, left_out = event.releases.targets, event.releases.left_out
         self._names = max(len(redacted(target.name)) for target in targets)
-        self._line(self._paint.bold(visible(event.case)))
+        self._line(bold(event.case))
         text = plural(len(targets), "release")
         if len(targets) > 1:
             text += f", {redacted(targets[0].name)} to {redacted(targets[-1].name)}"
         if left_out:
             text += f"; {len(left_out)} to which it does not apply are left out"
-        self._line(self._paint.dim(visible(text)))
+        self._line(dim(text))
 
     def _show(self, cell: Cell) -> None:
-        paint = self._paint
-        name = pad(visible(cell.target), self._names)
-        verdict = paint.verdict(cell.verdict, pad(cell.verdict.value, 8))
-        why = fit(visible(_reason(cell), 400), max(20, paint.width - self._names - 16))
-        self._line(f"  {paint.symbol(cell.verdict)} {name}  {verdict}  {paint.dim(why)}".rstrip())
+        layout, verdict = self._screen.layout, cell.verdict
+        why = layout.fit(visible(_reason(cell), 400), max(20, layout.width - self._names - 16))
+        self._line(
+            "  ",
+            layout.symbol(verdict),
+            f" {pad(cell.target, self._names)}  ",
+            worded(verdict, pad(verdict.value, 8)),
+            "  ",
+            dim(why),
+        )
 
 
-class CommitReport(_Printer):
+class CommitReport(_Report):
     """A search over the commits of a checkout."""
 
     def handle(self, event: CommitEvent) -> None:
@@ -98,17 +99,16 @@ class CommitReport(_Printer):
                 self._show(commit, cell)
             case CommitSkipped(commit=commit, why=why):
                 self._skip(commit, why)
-            case Notice():
-                self._note(event)
+            case Notice(text=text):
+                self._line(note(text))
 
     def end(self, result: BisectedCommits) -> None:
         """What came of it."""
-        paint = self._paint
         if result.problem:
-            self._line(f"{paint.verdict(Verdict.ERROR, 'no answer')}: {result.problem}")
+            self._line(worded(Verdict.ERROR, "no answer"), f": {result.problem}")
         elif result.first is None:
             verdict = result.cells[result.commits.good.id].verdict
-            self._line(f"{paint.bold('no change')}: both ends are {verdict}")
+            self._line(bold("no change"), f": both ends are {verdict}")
         else:
             self._found(result, result.first)
         text = plural(len(result.cells), "run")
@@ -118,47 +118,49 @@ class CommitReport(_Printer):
 
     def _begin(self, event: CommitsStarted) -> None:
         commits = event.commits
-        self._line(self._paint.bold(visible(event.case)))
+        self._line(bold(event.case))
         ends = f"{commits.good.id[:DIGITS]} (good) to {commits.bad.id[:DIGITS]} (bad)"
-        count = plural(commits.count, "commit")
-        self._line(self._paint.dim(visible(f"{commits.spec}: {count}, {ends}")))
+        self._line(dim(f"{commits.spec}: {plural(commits.count, 'commit')}, {ends}"))
 
     def _show(self, commit: Commit, cell: Cell) -> None:
-        verdict = self._paint.verdict(cell.verdict, pad(cell.verdict.value, 8))
-        self._row(commit, self._paint.symbol(cell.verdict), verdict)
+        symbol = self._screen.layout.symbol(cell.verdict)
+        self._row(commit, symbol, worded(cell.verdict, pad(cell.verdict.value, 8)))
         if why := _reason(cell):
-            self._line(self._paint.dim(f"    {fit(visible(why, 400), self._room(4))}"))
+            self._below(why)
 
     def _skip(self, commit: Commit, why: str) -> None:
         self._row(commit, "-", pad("skipped", 8))
-        for line in why.splitlines()[:4]:
-            self._line(self._paint.dim(f"    {fit(visible(line, 400), self._room(4))}"))
+        for text in why.splitlines()[:4]:
+            self._below(text)
 
     def _found(self, result: BisectedCommits, first: Commit) -> None:
-        paint, new, old = self._paint, result.first_other, result.last_same
+        new, old = result.first_other, result.last_same
         assert new is not None
         assert old is not None
         if result.doubtful:
-            self._line(
-                f"{paint.bold('not decided')}: the change is {first.id} or one of "
-                f"{plural(len(result.doubtful), 'skipped commit')} before it"
-            )
+            skipped = plural(len(result.doubtful), "skipped commit")
+            change = f": the change is {first.id} or one of {skipped} before it"
+            self._line(bold("not decided"), change)
             for each in result.doubtful:
                 self._line(f"  {each}")
         else:
-            head = paint.bold(f"{first.id} is the first")
-            self._line(f"{head} with {new.verdict}; before it is {old.verdict}")
+            before = f" with {new.verdict}; before it is {old.verdict}"
+            self._line(bold(f"{first.id} is the first"), before)
         self._line(f"  {visible(first.subject, 200)}")
         self._line(f"  author date {first.date}")
         for cell in (old, new):
-            self._line(paint.dim(f"  {visible(cell.replay)}"))
+            self._line(dim(f"  {cell.replay}"))
 
-    def _row(self, commit: Commit, symbol: str, verdict: str) -> None:
-        text = fit(visible(commit.subject, 200), self._room(DIGITS + 16))
-        self._line(f"  {symbol} {commit.id[:DIGITS]}  {verdict}  {text}".rstrip())
+    def _row(self, commit: Commit, symbol: Part, verdict: Part) -> None:
+        subject = self._fit(visible(commit.subject, 200), DIGITS + 16)
+        self._line("  ", symbol, f" {commit.id[:DIGITS]}  ", verdict, f"  {subject}")
 
-    def _room(self, used: int) -> int:
-        return max(20, self._paint.width - used)
+    def _below(self, text: str) -> None:
+        self._line(dim(f"    {self._fit(visible(text, 400), 4)}"))
+
+    def _fit(self, text: str, used: int) -> str:
+        layout = self._screen.layout
+        return layout.fit(text, max(20, layout.width - used))
 
 
 def _reason(cell: Cell) -> str:

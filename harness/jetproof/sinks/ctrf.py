@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from jetproof import __version__
-from jetproof.model.verdict import Cell
+from jetproof.model.verdict import Result
 from jetproof.results.digest import digest_document
 from jetproof.results.rows import Row
 from jetproof.sinks.record import Outcome, Record
@@ -62,7 +62,7 @@ def ctrf_document(record: Record, facts: Facts) -> Row:
 def results_extra(record: Record) -> Row:
     """What the run as a whole says beyond CTRF's own fields."""
     return {
-        "digest": _shown(digest_document(record.cells)),
+        "digest": _shown(digest_document(record.results)),
         "verdicts": {verdict.value: count for verdict, count in record.verdicts.items()},
         "notices": [visible(text, 1000) for text in record.notices],
     }
@@ -78,7 +78,7 @@ def _summary(record: Record, facts: Facts) -> Row:
         "tests": len(cells),
         **{status: counts[status] for status in _COUNTED},
         "flaky": sum(reported(cell).flaky for cell in cells),
-        "suites": len({cell.suite for cell in cells}),
+        "suites": len({cell.heading for cell in cells}),
         "start": start,
         "stop": start + round(finished.wall_ms) if finished else max(start, now),
         "extra": {
@@ -99,7 +99,7 @@ def _test(outcome: Outcome, facts: Facts) -> Row:
         "status": _STATUSES[shape.status],
         "duration": round(cell.ms),
         "rawStatus": cell.verdict.value,
-        "suite": [visible(part) for part in cell.suite.split("/")],
+        "suite": [visible(part) for part in cell.heading.split("/")],
         "tags": [visible(clause) for clause in cell.clauses],
         "extra": _test_extra(cell),
     }
@@ -109,25 +109,25 @@ def _test(outcome: Outcome, facts: Facts) -> Row:
         test["trace"] = body(outcome)
     if shape.flaky:
         test["flaky"] = True
-    if place := facts.places.get(cell.case):
+    if place := facts.places.get(cell.about):
         test |= {"filePath": visible(place[0]), "line": place[1]}
     return test
 
 
-def _message(cell: Cell) -> str:
+def _message(cell: Result) -> str:
     if cell.reason or not cell.scored:
         return short_reason(cell)
-    return visible("; ".join(f"{key}: {text}" for key, text in cell.position.items()), 1000)
+    return visible("; ".join(f"{key}: {text}" for key, text in cell.observed.items()), 1000)
 
 
-def _test_extra(cell: Cell) -> Row:
+def _test_extra(cell: Result) -> Row:
     """Axes and references of the cell; what it does not have is left out."""
     facts = {
         "server": cell.server,
         "provider": cell.provider,
         "topology": cell.topology,
         "client": cell.client,
-        "spec": f"{cell.spec}@{cell.spec_revision}",
+        "spec": f"{cell.spec}@{cell.spec_revision}" if cell.spec else None,
         "replay": cell.replay,
         "deviation": cell.deviation,
         "kind": cell.kind,
@@ -140,8 +140,8 @@ def _test_extra(cell: Cell) -> Row:
     if cell.edition:
         extra["scored"] = cell.scored
     extra["clauses"] = [visible(clause) for clause in cell.clauses]
-    if cell.position:
-        extra["position"] = {visible(k): visible(v, 1000) for k, v in cell.position.items()}
+    if cell.observed:
+        extra["position"] = {visible(k): visible(v, 1000) for k, v in cell.observed.items()}
     return extra
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from jetproof.events import Event
-from jetproof.model.verdict import Cell, exit_code
+from jetproof.model.verdict import EXPLAINED, Cell, Result, exit_code
 from jetproof.results.digest import digest_document
-from jetproof.results.rows import SCHEMA, Row, cell_row, value_text
-from jetproof.sinks.record import EXPLAINED, Outcome, Record
+from jetproof.results.rows import SCHEMA, Row, cell_row, plain, schema_row, value_text
+from jetproof.sinks.record import Outcome, Record
 from jetproof.sinks.targets import target_rows
 
 
@@ -30,11 +30,11 @@ class Document:
         results: str | None,
         code: int | None = None,
         more: Callable[[Cell], Row] | None = None,
-        counts: Callable[[Cell], bool] = lambda _: True,
+        counts: Callable[[Result], bool] = lambda _: True,
     ) -> Row:
         """The document; `code` overrides what the verdicts alone would give, `more` adds to cells.
 
-        The digest is about the cells that `counts` lets through."""
+        The digest is about the results that `counts` lets through."""
         record = self._record
         started, finished, slowest = record.started, record.finished, record.slowest
         return {
@@ -42,11 +42,16 @@ class Document:
             "run": started.run if started else None,
             "started_at": started.started_at if started else None,
             "targets": target_rows(record, started.targets if started else ()),
-            "digest": digest_document([cell for cell in record.cells if counts(cell)]),
+            "digest": digest_document([one for one in record.results if counts(one)]),
             "verdicts": {verdict.value: count for verdict, count in record.verdicts.items()},
             "cells": [
-                _cell(started.run if started else "", row) | (more(row.cell) if more else {})
-                for row in record.outcomes
+                _cell(outcome, outcome.cell) | (more(outcome.cell) if more else {})
+                for outcome in record.outcomes
+                if isinstance(outcome.cell, Cell)
+            ],
+            "schemas": [
+                {"name": one.name, **_without_run(plain(schema_row("", one)))}
+                for one in record.schemas
             ],
             "wall_ms": round(finished.wall_ms, 3) if finished else None,
             "slowest_case_ms": round(slowest.ms, 3) if slowest else 0.0,
@@ -56,15 +61,14 @@ class Document:
             "interrupted": finished is None or finished.interrupted,
             "notices": list(record.notices),
             "results": results,
-            "exit_code": exit_code(record.cells) if code is None else code,
+            "exit_code": exit_code(record.results) if code is None else code,
         }
 
 
-def _cell(run: str, outcome: Outcome) -> Row:
-    row = cell_row(run, outcome.cell)
-    del row["run"]
+def _cell(outcome: Outcome, cell: Cell) -> Row:
+    row = _without_run(plain(cell_row("", cell)))
     row = {"name": row.pop("cell"), **row}
-    if outcome.cell.verdict in EXPLAINED:
+    if cell.verdict in EXPLAINED:
         row["mismatches"] = [
             {
                 "step": check.step,
@@ -77,3 +81,7 @@ def _cell(run: str, outcome: Outcome) -> Row:
             for check in outcome.failed
         ]
     return row
+
+
+def _without_run(row: Row) -> Row:
+    return {name: value for name, value in row.items() if name != "run"}

@@ -23,9 +23,9 @@ from types import TracebackType
 from jetproof import __version__
 from jetproof.data import harness_hash
 from jetproof.errors import JetproofError
-from jetproof.events import CaseFinished, Event, RunFinished, RunStarted, ServerCode
-from jetproof.model.verdict import Cell
-from jetproof.results import JOURNALS, RUN_FILE, Run, read_journal, row_key
+from jetproof.events import CaseFinished, Event, RunFinished, RunStarted, SchemaJudged, ServerCode
+from jetproof.model.verdict import Cell, Result
+from jetproof.results import JOURNALS, RUN_FILE, SCHEMAS, Run, read_journal, row_key
 from jetproof.results.rows import (
     SCHEMA,
     Row,
@@ -35,6 +35,7 @@ from jetproof.results.rows import (
     encode,
     frame_row,
     json_default,
+    schema_row,
 )
 from jetproof.results.server_code import JOURNAL as SERVER_CODE
 from jetproof.sinks.record import Record
@@ -92,6 +93,8 @@ class RunFolder:
 
     def handle(self, event: Event) -> None:
         """Write what the event tells. A write that fails raises once, with phase `write`."""
+        if isinstance(event, (CaseFinished, SchemaJudged)) and event.earlier:
+            return  # the folder has it
         self._record.handle(event)
         with _writing(self.folder):
             match event:
@@ -99,6 +102,9 @@ class RunFolder:
                     self._start(event)
                 case CaseFinished():
                     self._case(event)
+                case SchemaJudged():
+                    run = str(self._document.get("run", ""))
+                    self._append(SCHEMAS, (schema_row(run, event.result),))
                 case ServerCode():
                     self._code(event)
                 case RunFinished():
@@ -151,9 +157,9 @@ class RunFolder:
         path = self.folder / f"{name}.jsonl"
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
-    def _append(self, name: str, rows: Iterable[Row]) -> None:
-        rows = iter(rows)
-        while some := list(islice(rows, ROWS_AT_ONCE)):
+    def _append(self, name: str, rows: Iterable[object]) -> None:
+        left = iter(rows)
+        while some := list(islice(left, ROWS_AT_ONCE)):
             data = memoryview(b"".join(map(encode, some)))
             while data:
                 data = data[os.write(self._open[name], data) :]
@@ -194,6 +200,7 @@ class RunFolder:
             "interrupted": False,
             "verdicts": {},
             "cells": 0,
+            "schemas": 0,
             "not_scored": 0,
             "wall_ms": None,
             "slowest_case_ms": None,
@@ -216,13 +223,14 @@ class RunFolder:
 
     def _finish(self, event: RunFinished) -> None:
         played = [outcome.cell for outcome in self._record.outcomes]
-        cells = _merge(self._earlier.latest if self._earlier else (), played)
+        results = _merge(self._earlier.results if self._earlier else (), played)
+        cells = [one for one in results if isinstance(one, Cell)]
         earlier_wall = self._earlier.document.get("wall_ms") if self._earlier else None
         started = self._record.started
         verdicts: dict[str, int] = {}
-        for cell in cells:
-            if cell.scored:
-                verdicts[cell.verdict.value] = verdicts.get(cell.verdict.value, 0) + 1
+        for one in results:
+            if one.scored:
+                verdicts[one.verdict.value] = verdicts.get(one.verdict.value, 0) + 1
         self._document |= {
             "finished_at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z",
             "targets": _merge_targets(
@@ -232,7 +240,8 @@ class RunFolder:
             "interrupted": event.interrupted,
             "verdicts": verdicts,
             "cells": len(cells),
-            "not_scored": sum(not cell.scored for cell in cells),
+            "schemas": len(results) - len(cells),
+            "not_scored": sum(not one.scored for one in results),
             "wall_ms": round(
                 event.wall_ms + (earlier_wall if isinstance(earlier_wall, (int, float)) else 0), 3
             ),
@@ -317,10 +326,8 @@ def _writing(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def _merge(earlier: Iterable[Cell], played: Iterable[Cell]) -> Sequence[Cell]:
-    cells = {(cell.name, cell.target): cell for cell in earlier}
-    cells.update(((cell.name, cell.target), cell) for cell in played)
-    return tuple(cells.values())
+def _merge(earlier: Iterable[Result], played: Iterable[Result]) -> Sequence[Result]:
+    return tuple({(one.name, one.target): one for one in (*earlier, *played)}.values())
 
 
 def _merge_targets(earlier: object, now: list[Row]) -> list[Row]:

@@ -40,7 +40,7 @@ def junit_xml(record: Record) -> bytes:
     root = Element("testsuites", name="jetproof")
     suites: dict[str, list[Outcome]] = defaultdict(list)
     for outcome in record.outcomes:
-        suites[outcome.cell.suite].append(outcome)
+        suites[outcome.cell.heading].append(outcome)
     stamp = record.started.started_at if record.started else datetime.now(UTC).isoformat()
     for name, outcomes in sorted(suites.items()):
         statuses = [reported(outcome.cell).status for outcome in outcomes]
@@ -57,7 +57,7 @@ def junit_xml(record: Record) -> bytes:
         )
         for outcome in outcomes:
             _testcase(suite, outcome)
-    if record.cells:
+    if record.results:
         _first_screen(root, record)
     indent(root)
     data: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
@@ -72,10 +72,10 @@ def _first_screen(root: Element, record: Record) -> None:
         "testsuite", name="jetproof", errors="0", failures="0", skipped="0", tests="0", time="0.000"
     )
     properties = SubElement(suite, "properties")
-    for one in digests(record.cells):
+    for one in digests(record.results):
         SubElement(properties, "property", name="verdict", value=visible(one.verdict_line, 2000))
-    whole = digest(record.cells)
-    lines = first_screen(whole, digests(record.cells), Layout(width=120), verbose=True)
+    whole = digest(record.results)
+    lines = first_screen(whole, digests(record.results), Layout(width=120), verbose=True)
     SubElement(suite, "system-out").text = visible_lines("\n".join(plain(lines)))
     root.insert(0, suite)
 
@@ -87,7 +87,7 @@ def _testcase(suite: Element, outcome: Outcome) -> None:
     element = SubElement(
         suite,
         "testcase",
-        classname=visible(cell.suite),
+        classname=visible(cell.heading),
         name=visible(cell.name),
         time=_seconds(cell.ms),
     )
@@ -98,7 +98,7 @@ def _testcase(suite: Element, outcome: Outcome) -> None:
         "server": cell.server,
         "provider": cell.provider,
         "topology": cell.topology,
-        "spec": f"{cell.spec}@{cell.spec_revision}",
+        "spec": f"{cell.spec}@{cell.spec_revision}" if cell.spec else "",
         "deviation": cell.deviation or "",
         "kind": cell.kind or "",
         "severity": cell.severity or "",

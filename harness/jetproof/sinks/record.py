@@ -1,4 +1,4 @@
-"""What the printing sinks remember of a run: the last attempt of every cell, and little evidence.
+"""What the printing sinks remember of a run: the last attempt of every result, and little evidence.
 
 Transcripts of thousands of cells would not fit into memory, and they are in the result files: only
 cells that need an explanation keep their failed checks and last frames here.
@@ -15,23 +15,29 @@ from jetproof.events import (
     Notice,
     RunFinished,
     RunStarted,
+    SchemaJudged,
     TargetFailed,
     TargetStarted,
 )
 from jetproof.model.clause import Clause
-from jetproof.model.verdict import Cell, Check, FrameRecord, Verdict
+from jetproof.model.verdict import (
+    EXPLAINED,
+    Cell,
+    Check,
+    FrameRecord,
+    Result,
+    SchemaResult,
+    Verdict,
+)
 
-EXPLAINED = (Verdict.UNSTABLE, Verdict.FAIL, Verdict.STALE, Verdict.ERROR, Verdict.WARN)
 LAST_FRAMES = 12
-SCHEMA_SUITE = "schemas"
-"""Cells of this suite sum up a run; they come on top of those that were planned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A cell with the evidence that is kept for it."""
+    """A cell, or the result of a schema, with the evidence that is kept for it."""
 
-    cell: Cell
+    cell: Result
     failed: tuple[Check, ...] = ()
     frames: tuple[FrameRecord, ...] = ()
     frames_seen: int = 0
@@ -62,6 +68,9 @@ class Record:
                 # A retry replaces the attempt before it; the files keep both.
                 self._outcomes.pop((event.cell.name, event.cell.target), None)
                 self._outcomes[event.cell.name, event.cell.target] = self._outcome(event)
+            case SchemaJudged(result=result):
+                self._outcomes.pop((result.name, result.target), None)
+                self._outcomes[result.name, result.target] = Outcome(result, result.checks)
             case Notice():
                 self.notices.append(event.text)
             case RunFinished():
@@ -78,12 +87,17 @@ class Record:
         return sorted(self._outcomes.values(), key=lambda outcome: outcome.cell.name)
 
     @property
-    def cells(self) -> list[Cell]:
+    def results(self) -> list[Result]:
+        """Everything that has a verdict: cells, and what was judged of schemas."""
         return [outcome.cell for outcome in self.outcomes]
 
     @property
+    def schemas(self) -> list[SchemaResult]:
+        return [one for one in self.results if isinstance(one, SchemaResult)]
+
+    @property
     def verdicts(self) -> dict[Verdict, int]:
-        """How many scored cells have each verdict; every verdict is named."""
+        """How many scored results have each verdict; every verdict is named."""
         cells = (outcome.cell for outcome in self._outcomes.values())
         counts = Counter(cell.verdict for cell in cells if cell.scored)
         return {verdict: counts[verdict] for verdict in Verdict}
@@ -91,7 +105,7 @@ class Record:
     @property
     def played(self) -> int:
         """How many of the planned cells have come."""
-        return sum(outcome.cell.suite != SCHEMA_SUITE for outcome in self._outcomes.values())
+        return sum(isinstance(outcome.cell, Cell) for outcome in self._outcomes.values())
 
     @property
     def planned(self) -> int:
@@ -103,7 +117,8 @@ class Record:
 
     @property
     def slowest(self) -> Cell | None:
-        cells = (outcome.cell for outcome in self._outcomes.values())
+        results = (outcome.cell for outcome in self._outcomes.values())
+        cells = (one for one in results if isinstance(one, Cell))
         return max(cells, key=lambda cell: cell.ms, default=None)
 
     def _outcome(self, event: CaseFinished) -> Outcome:

@@ -10,18 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from jetproof.events import CaseFinished, CaseStarted, Event, TargetFailed
-from jetproof.model.verdict import Verdict
+from jetproof.campaigns.planning import Expected
+from jetproof.events import CaseFinished, CaseStarted, Event, SchemaJudged, TargetFailed
+from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.rows import Row
-from jetproof.sinks.record import SCHEMA_SUITE
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """The cells of a release: how many in all, and how many of them have to be played now."""
-
-    cells: int
-    to_play: int
 
 
 @dataclass(slots=True)
@@ -58,18 +50,20 @@ class Release:
             self.ended - self.began if self.began is not None and self.ended is not None else None
         )
 
-    def note(self, event: CaseStarted | CaseFinished | TargetFailed, now: float) -> None:
+    def note(
+        self, event: CaseStarted | CaseFinished | SchemaJudged | TargetFailed, now: float
+    ) -> None:
         if isinstance(event, TargetFailed):
             self.problems.append(event.reason)
             return
         if isinstance(event, CaseStarted):
             self.began = now if self.began is None else self.began
             return
-        cell = event.cell
-        kept = self._schemas if cell.suite == SCHEMA_SUITE else self._verdicts
-        kept[cell.name] = cell.verdict
-        if not cell.scored:
-            self._not_scored.add(cell.name)
+        one = event.result if isinstance(event, SchemaJudged) else event.cell
+        kept = self._verdicts if isinstance(one, Cell) else self._schemas
+        kept[one.name] = one.verdict
+        if not one.scored:
+            self._not_scored.add(one.name)
         if self.began is not None and self.done:
             self.ended = now
 
@@ -88,6 +82,8 @@ class Board:
                 pass
             case CaseFinished():
                 target = event.cell.target
+            case SchemaJudged():
+                target = event.result.target
             case _:
                 return None
         release = self.releases.get(target)

@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 
 from jetproof.errors import JetproofError
 from jetproof.events import Event
-from jetproof.model.verdict import Cell, Verdict
+from jetproof.model.verdict import Result, Verdict
 from jetproof.sinks.console.evidence import log_explains, mismatch_table, transcript
 from jetproof.sinks.console.lines import Layout, plain
 from jetproof.sinks.files import replace_file
@@ -58,7 +58,7 @@ REPORTED = {
 NOT_SCORED = Reported(Status.SKIPPED, kind="not scored")
 
 
-def reported(cell: Cell) -> Reported:
+def reported(cell: Result) -> Reported:
     """How this cell appears in a report file. An unstable cell that fails the run is a failure; what
     no edition scores is neither passed nor failed."""
     if not cell.scored:
@@ -123,7 +123,7 @@ class ReportFile(ABC):
             ) from error
 
 
-def short_reason(cell: Cell) -> str:
+def short_reason(cell: Result) -> str:
     """The reason on one line; of a cell that is not scored, with its verdict."""
     if cell.scored:
         return visible(cell.reason, 1000)
@@ -135,7 +135,7 @@ def body(outcome: Outcome) -> str:
     """Expected against actual, the last frames, the server's log: what a CI page shows."""
     cell, layout = outcome.cell, Layout(width=120)
     lines = [visible(cell.reason, 4000)] if cell.reason else []
-    lines += [f"{visible(key)}: {visible(text, 1000)}" for key, text in cell.position.items()]
+    lines += [f"{visible(key)}: {visible(text, 1000)}" for key, text in cell.observed.items()]
     if outcome.failed:
         lines += ["", *plain(mismatch_table(outcome.failed, layout))]
     if outcome.frames:

@@ -38,7 +38,6 @@ from jetproof.sinks.console.lines import (
 )
 from jetproof.sinks.console.progress import Progress
 from jetproof.sinks.console.screen import Screen
-from jetproof.sinks.record import SCHEMA_SUITE
 from jetproof.sinks.text import visible, visible_payload
 
 DETAILED = 10
@@ -300,7 +299,7 @@ def end_lines(
     yield from (note(str(failure)) for failure in failures)
     yield line(dim(f"results: {about.results}"))
     flips = len(soak.flips)
-    schemas = sum(flip.suite == SCHEMA_SUITE for flip in soak.flips)
+    schemas = sum(flip.of_schema for flip in soak.flips)
     text = f"{plural(flips, 'flip')} in {plural(len(soak.rounds), 'round')} "
     text += f"of {plural(about.cells, 'cell')}"
     text += f" (load: {_cores(about.load)})" if about.load is not None else ""
@@ -356,7 +355,7 @@ def flip_row(detail: Detail) -> Row:
     replay = next((side.cell.replay for side in detail.sides if side.cell is not None), "")
     return {
         "cell": flip.cell,
-        "suite": flip.suite,
+        "suite": flip.heading,
         "target": flip.target,
         "replay": replay,
         "seen": [outcome and outcome.verdict.value for outcome in flip.seen],

@@ -10,6 +10,7 @@ from jetproof.events import (
     CaseStarted,
     Event,
     RunStarted,
+    SchemaJudged,
     TargetFailed,
     TargetStarted,
     TargetStopped,
@@ -31,5 +32,10 @@ def without_passwords(event: Event) -> Event:
             changes = (redacted(cell.target), redacted(cell.replay), redacted(cell.reason))
             target, replay, reason = changes
             return replace(event, cell=replace(cell, target=target, replay=replay, reason=reason))
+        case SchemaJudged(result=result):
+            changes = (redacted(result.target), redacted(result.replay), redacted(result.reason))
+            target, replay, reason = changes
+            clean = replace(result, target=target, replay=replay, reason=reason)
+            return replace(event, result=clean)
         case _:
             return event

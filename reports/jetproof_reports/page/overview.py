@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jetproof.model.identity import REFERENCE, client_name
-from jetproof.model.verdict import Cell, Verdict
+from jetproof.model.verdict import Cell, Result, Verdict
 from jetproof.results.digest import Digest, Group, digest, not_scored_line, span, subject_of
 from jetproof_reports.newest import cell_of
 from jetproof_reports.plain import Plain, Row, Tables, https, rows_of, text
@@ -48,11 +48,11 @@ def overview_of(tables: Tables, held: Numbered) -> Plain:
     }
 
 
-def _news(whole: Digest) -> list[list[Cell]]:
+def _news(whole: Digest) -> list[list[Result]]:
     unstable = sorted(whole.unstable, key=lambda cell: not cell.never_right)
-    alike: dict[tuple[Any, ...], list[Cell]] = {}
+    alike: dict[tuple[Any, ...], list[Result]] = {}
     for cell in (*unstable, *whole.new, *whole.errors):
-        key = (cell.case, cell.client, cell.topology, cell.verdict, cell.reason, cell.never_right)
+        key = (cell.about, cell.client, cell.topology, cell.verdict, cell.reason, cell.never_right)
         alike.setdefault(key, []).append(cell)
     return list(alike.values())
 

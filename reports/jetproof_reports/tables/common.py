@@ -17,6 +17,11 @@ UNSTABLE = Verdict.UNSTABLE.value
 """Failed in one play and in none of the others."""
 
 
+def of_schema() -> Column:
+    """Whether a row is about all messages of one kind, and not about a case."""
+    return F.col("schema").isNotNull()
+
+
 def is_scored() -> Column:
     """Whether a cell counts in totals. Runs before there were editions scored every cell."""
     return F.coalesce(F.col("scored"), F.lit(True))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from jetproof.results.coverage import CLIENT, ERROR_CODE, SCHEMAS
+from jetproof.results.coverage import CLIENT, ERROR_CODE
 from jetproof_reports.schemas import (
     COVERAGE_ERRORS,
     COVERAGE_FIELDS,
@@ -14,6 +14,7 @@ from jetproof_reports.schemas import (
 )
 from jetproof_reports.tables.common import (
     by_release,
+    of_schema,
     verdict_counts,
 )
 
@@ -91,9 +92,9 @@ def coverage_schemas(latest: DataFrame, evidence: DataFrame) -> DataFrame:
     )
     seen = F.coalesce(F.element_at("position", F.lit("seen")).cast("bigint"), F.lit(0))
     return (
-        latest.where(F.col("suite") == SCHEMAS)
+        latest.where(of_schema())
         .join(broken, ["run_id", "cell_no"], "left")
-        .groupBy(F.regexp_replace("case", f"^{SCHEMAS}::", "").alias("schema"))
+        .groupBy("schema")
         .agg(
             F.sum(seen).alias("seen"),
             F.coalesce(F.sum("broken"), F.lit(0)).alias("invalid"),

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from jetproof.results.coverage import SCHEMAS
 from jetproof_reports.schemas import CONTENT, FLAKINESS
-from jetproof_reports.tables.common import UNSTABLE, verdict_counts
+from jetproof_reports.tables.common import UNSTABLE, of_schema, verdict_counts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -20,7 +19,7 @@ def flakiness(cells: DataFrame) -> DataFrame:
     A red cell is played again within its run; an unstable one is what failed in one play only."""
     played = F.greatest(F.size("plays"), F.lit(1)).cast("bigint")
     return (
-        cells.where(F.col("suite") != SCHEMAS)
+        cells.where(~of_schema())
         .groupBy(*CONTENT, "harness")
         .agg(
             F.count_distinct("run_id").alias("runs"),

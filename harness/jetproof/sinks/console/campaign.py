@@ -20,10 +20,11 @@ from jetproof.events import (
     Notice,
     RunFinished,
     RunStarted,
+    SchemaJudged,
     TargetFailed,
     TargetStarted,
 )
-from jetproof.model.verdict import Verdict
+from jetproof.model.verdict import Result, Verdict
 from jetproof.sinks.console.evidence import duration, headline, log_lines, reason_line
 from jetproof.sinks.console.lines import ORDER, Part, bold, dim, line, note, pad, plural
 from jetproof.sinks.console.progress import Progress, rough
@@ -100,8 +101,10 @@ class Console:
                 return self._target(event) if self._verbose else ()
             case TargetFailed():
                 return self._failed_target(event)
-            case CaseFinished():
-                return self._finish(event)
+            case CaseFinished(cell=cell):
+                return self._finish(cell)
+            case SchemaJudged(result=result):
+                return self._finish(result)
             case Notice():
                 return [note(event.text)]
             case RunFinished():
@@ -140,9 +143,9 @@ class Console:
         yield line(symbol, " ", bold(where), ": ", visible(event.reason, 2000))
         yield from log_lines(event.log)
 
-    def _finish(self, event: CaseFinished) -> Iterator[Text]:
-        cell, outcome = event.cell, Outcome(event.cell)
-        if cell.verdict is Verdict.ERROR and (cell.target, cell.reason) in self._failures:
+    def _finish(self, result: Result) -> Iterator[Text]:
+        outcome = Outcome(result)
+        if result.verdict is Verdict.ERROR and (result.target, result.reason) in self._failures:
             return
         attention = outcome.is_explained(all_cells=self._verbose)
         if attention or self._verbose:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from jetproof.model.verdict import Cell, Verdict
+from jetproof.model.verdict import Result, Verdict
 from jetproof.results.digest import Digest, Group, releases, span
 from jetproof.sinks.console.lines import Layout, bold, dim, line, pad, worded
 from jetproof.sinks.text import visible
@@ -90,7 +90,7 @@ def _notable(each: Sequence[Digest]) -> Sequence[Digest]:
 
 
 def _cells(
-    cells: Sequence[Cell], played: Sequence[str], layout: Layout, verbose: bool
+    cells: Sequence[Result], played: Sequence[str], layout: Layout, verbose: bool
 ) -> Iterator[Text]:
     """The first ones with reason and replay command, others on one line, the rest counted."""
     rows = _by_cause(cells)
@@ -113,13 +113,13 @@ def _cells(
         yield line(dim(f"    and {len(rows) - len(shown)} more: explained above"))
 
 
-def _by_cause(cells: Sequence[Cell]) -> list[list[Cell]]:
+def _by_cause(cells: Sequence[Result]) -> list[list[Result]]:
     """Cells with one case and one reason together; many cases with one reason together as well."""
-    alike: dict[tuple[str, ...], list[Cell]] = {}
+    alike: dict[tuple[str, ...], list[Result]] = {}
     for cell in cells:
-        place = cell.case, cell.topology, cell.client or "", cell.provider
+        place = cell.about, cell.topology, cell.client or "", cell.provider
         alike.setdefault((cell.verdict.value, cell.reason, *place), []).append(cell)
-    causes: dict[tuple[str, ...], list[list[Cell]]] = {}
+    causes: dict[tuple[str, ...], list[list[Result]]] = {}
     for key, members in alike.items():
         causes.setdefault(key[:2], []).append(members)
     return [
@@ -129,12 +129,12 @@ def _by_cause(cells: Sequence[Cell]) -> list[list[Cell]]:
     ]
 
 
-def _named(members: Sequence[Cell], played: Sequence[str]) -> str:
+def _named(members: Sequence[Result], played: Sequence[str]) -> str:
     cell = members[0]
-    if len({one.case for one in members}) > 1:
+    if len({one.about for one in members}) > 1:
         name = f"{len(members)} cells"
     else:
-        name = cell.name if len(members) == 1 else cell.case
+        name = cell.name if len(members) == 1 else cell.about
     where = span(releases(one.server for one in members), played)
     return f"{name} ({where})" if where and len(members) > 1 else name
 

@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
-from jetproof.events import CaseFinished, CaseHeld, CaseStarted, Event
-from jetproof.model.verdict import Verdict
+from jetproof.events import CaseFinished, CaseHeld, CaseStarted, Event, SchemaJudged
+from jetproof.model.verdict import Result, Verdict
 from jetproof.sinks.console.lines import ORDER, Layout, Part, bold, dim, joined, line
 from jetproof.sinks.console.screen import Screen
-from jetproof.sinks.record import SCHEMA_SUITE
 
 _REDRAW_SECONDS = 0.1
 _BAR = 20
@@ -58,16 +57,21 @@ class Progress:
                 self.running.pop((event.case, event.target), None)
             case CaseFinished(cell=cell):
                 started = self.running.pop((cell.case, cell.target), None)
-                before = self._verdict_of.get((cell.name, cell.target))
-                if before is None and cell.suite != SCHEMA_SUITE:
+                if (cell.name, cell.target) not in self._verdict_of:
                     self.advance(now, played=started is not None)
-                if cell.scored:
-                    if before is not None:
-                        self.verdicts[before] -= 1
-                    self.verdicts[cell.verdict] += 1
-                    self._verdict_of[cell.name, cell.target] = cell.verdict
+                self._count(cell)
+            case SchemaJudged():
+                self._count(event.result)
             case _:
                 pass
+
+    def _count(self, result: Result) -> None:
+        if result.scored:
+            before = self._verdict_of.get((result.name, result.target))
+            if before is not None:
+                self.verdicts[before] -= 1
+            self.verdicts[result.verdict] += 1
+            self._verdict_of[result.name, result.target] = result.verdict
 
     def advance(self, now: float, *, played: bool = True) -> None:
         """One more is done. Only what was `played` says how long the others take."""

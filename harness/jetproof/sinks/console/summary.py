@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from rich.text import Text
 
 from jetproof.events import INTERRUPTED
-from jetproof.model.verdict import Cell, Verdict
+from jetproof.model.verdict import EXPLAINED, Result, Verdict
 from jetproof.results.digest import Digest, digest, digests, not_scored_line, would_be_red
 from jetproof.sinks.console.evidence import duration, explain, headline, log_lines
 from jetproof.sinks.console.first_screen import ROWS, first_screen
@@ -29,7 +29,7 @@ from jetproof.sinks.console.lines import (
     worded,
 )
 from jetproof.sinks.console.tables import fits, table_lines
-from jetproof.sinks.record import EXPLAINED, Outcome, Record
+from jetproof.sinks.record import Outcome, Record
 from jetproof.sinks.releases import Board, spans
 from jetproof.sinks.text import visible
 
@@ -96,7 +96,11 @@ def summary(
         subject = "all releases" if board else ""
         rows = ROWS - len(beneath) - len(last)
         yield from first_screen(
-            digest(record.cells, subject), digests(record.cells), layout, verbose=verbose, rows=rows
+            digest(record.results, subject),
+            digests(record.results),
+            layout,
+            verbose=verbose,
+            rows=rows,
         )
     yield from beneath
     yield from last
@@ -109,7 +113,7 @@ def verdict_table(outcomes: Iterable[Outcome], layout: Layout) -> list[Text]:
     counts: dict[str, Counter[Verdict]] = defaultdict(Counter)
     for outcome in outcomes:
         where = f" @{outcome.cell.target}" if len(targets) > 1 else ""
-        counts[outcome.cell.suite + where][outcome.cell.verdict] += 1
+        counts[outcome.cell.heading + where][outcome.cell.verdict] += 1
     rows: list[tuple[Part, Counter[Verdict], str]] = [
         (name, row, "") for name, row in sorted(counts.items())
     ]
@@ -192,7 +196,7 @@ def _by_case(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
     groups: dict[tuple[str, ...], list[Outcome]] = defaultdict(list)
     for one in outcomes:
         cell = one.cell
-        name = cell.case, cell.topology, cell.client or "", str(cell.spec_revision)
+        name = cell.about, cell.topology, cell.client or "", str(cell.spec_revision)
         groups[(*name, cell.verdict.value, cell.reason)].append(one)
     return sorted(groups.values(), key=lambda members: _RANK[members[0].cell.verdict])
 
@@ -228,7 +232,7 @@ def _positions(outcomes: Iterable[Outcome], layout: Layout) -> Iterator[Text]:
     yield line(bold(f"positions ({len(cells)})"))
     for cell in cells:
         yield line("  ", layout.symbol(Verdict.POSITION), " ", cell.name)
-        texts = [f"{visible(key)}: {visible(text, 200)}" for key, text in cell.position.items()]
+        texts = [f"{visible(key)}: {visible(text, 200)}" for key, text in cell.observed.items()]
         if texts:
             yield line("      ", dim(layout.fit("; ".join(texts), layout.width - 6)))
 
@@ -251,11 +255,11 @@ def _beneath(
         yield line(dim(f"  {left} n/a for {others}: -v lists them"))
 
 
-def _position_count(cells: Sequence[Cell], layout: Layout, results: str) -> Iterator[Text]:
+def _position_count(cells: Sequence[Result], layout: Layout, results: str) -> Iterator[Text]:
     taken: dict[tuple[str, str], set[str]] = defaultdict(set)
     for cell in cells:
         if cell.verdict is Verdict.POSITION:
-            taken[cell.case, cell.topology].add(str(sorted(cell.position.items())))
+            taken[cell.about, cell.topology].add(str(sorted(cell.observed.items())))
     if taken:
         differ = sum(len(positions) > 1 for positions in taken.values())
         words = f"  {plural(len(taken), 'position')} where the text is silent"
@@ -264,7 +268,7 @@ def _position_count(cells: Sequence[Cell], layout: Layout, results: str) -> Iter
         yield line(dim(layout.fit(words, layout.width)))
 
 
-def not_scored_lines(cells: Sequence[Cell], layout: Layout, most: int | None) -> Iterator[Text]:
+def not_scored_lines(cells: Sequence[Result], layout: Layout, most: int | None) -> Iterator[Text]:
     """What an edition does not score: a count by verdict, and the cells that a later edition may
     make red."""
     apart = [cell for cell in cells if not cell.scored]
@@ -311,7 +315,7 @@ def _last_lines(
 
 def _conclusion(record: Record, interrupted: bool, board: Board | None) -> tuple[str, Verdict]:
     if not interrupted:
-        return conclusion(digest(record.cells))
+        return conclusion(digest(record.results))
     words = f"interrupted after {record.played} of {record.planned} cells"
     if board:
         words += f", {board.done} of {plural(len(board.releases), 'release')}"

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from jetproof.errors import JetproofError
 from jetproof.targets.reference_client.conduct import NEWEST, Conduct
+from jetproof.targets.reference_client.knobs import Faulty
 from jetproof.targets.reference_client.operations import Operations
 from jetproof.targets.reference_client.protocol import Writer, serve
 from jetproof.targets.reference_client.state import State
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def read_conduct(arguments: Sequence[str] | None) -> Conduct:
+def read_conduct(arguments: Sequence[str] | None) -> Faulty:
     parser = argparse.ArgumentParser(prog="jetproof.targets.reference_client", description=__doc__)
     parser.add_argument("--knob", action="append", default=[], metavar="NAME")
     parser.add_argument("--revision", action="append", default=[], metavar="SPEC@N")
@@ -45,13 +46,14 @@ def read_conduct(arguments: Sequence[str] | None) -> Conduct:
                 hint=f"a revision is written as in adr-37@0; of {' and '.join(asked)}",
             )
         asked[spec] = int(number)
-    return Conduct(options.knob, adr37=asked["adr-37"], adr50=asked["adr-50"])
+    return Faulty(options.knob, adr37=asked["adr-37"], adr50=asked["adr-50"])
 
 
 async def run(conduct: Conduct) -> None:
     writer = Writer(sys.stdout.buffer)
-    state = State(conduct, writer)
-    await serve(sys.stdin.buffer, writer, Operations(state).handlers(), log)
+    state = conduct.part(State)(conduct, writer)
+    handlers = conduct.part(Operations)(state).handlers()
+    await serve(sys.stdin.buffer, writer, handlers, log)
     await state.close()
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from jetproof.targets.reference_client.consumers import Delivery
 from jetproof.targets.reference_client.errors import ClientError, invalid
 from jetproof.targets.reference_client.fetching import fetch
 from jetproof.targets.reference_client.ordered import Ordered
-from jetproof.targets.reference_client.publishing import Outgoing, publish
+from jetproof.targets.reference_client.publishing import Outgoing, Publisher
 from jetproof.targets.reference_client.reading import Reads, Stored
 from jetproof.targets.reference_client.requests import Requests
 from jetproof.targets.reference_client.settings import FetchSettings, Request
@@ -42,15 +42,16 @@ class Bucket:
     """A bucket that exists, opened with `Bucket.open`."""
 
     def __init__(self, requests: Requests, name: str, *, direct: bool) -> None:
-        self._requests = requests
-        self._reads = Reads(requests)
-        self._wrong = requests.line.conduct.wrong
+        part = requests.line.conduct.part
+        self.requests = requests
+        self._publisher = part(Publisher)(requests)
+        self._reads = part(Reads)(requests)
         self._direct = direct
         self.stream = f"KV_{name}"
-        self._prefix = f"$KV.{name}."
+        self.prefix = f"$KV.{name}."
 
     @classmethod
-    async def open(cls, requests: Requests, name: str) -> Bucket:
+    async def open(cls, requests: Requests, name: str) -> Self:
         info = await requests.api(f"STREAM.INFO.KV_{name}")
         return cls(requests, name, direct=bool(info["config"].get("allow_direct")))
 
@@ -58,7 +59,7 @@ class Bucket:
         self, key: str, *, revision: int | None = None, minimum: int | None = None
     ) -> Entry | None:
         """The entry, or None if there is none or it was deleted."""
-        entry = await self._entry(key, revision=revision, minimum=minimum)
+        entry = await self.entry(key, revision=revision, minimum=minimum)
         return None if entry is None or entry.operation != "put" else entry
 
     async def put(self, key: str, data: bytes) -> int:
@@ -71,16 +72,14 @@ class Bucket:
 
     async def create(self, key: str, data: bytes) -> int:
         """Stores a value only if there is none, or the key was deleted or purged before."""
-        if self._wrong("create-overwrites"):
-            return await self.put(key, data)
         try:
             return await self.update(key, data, 0)
         except ClientError as error:
             if error.err_code not in WRONG_LAST_SEQUENCE:
                 raise
             refused = error
-        entry = await self._entry(key, minimum=self._sequence_in(refused))
-        if entry is None or entry.operation == "put" or self._wrong("create-minds-deleted-keys"):
+        entry = await self.entry(key, minimum=self.sequence_in(refused))
+        if entry is None or not self.can_replace(entry):
             raise ClientError(
                 "KeyExists",
                 f"the key {key} exists: {refused.text}",
@@ -88,61 +87,54 @@ class Bucket:
                 err_code=refused.err_code,
                 description=refused.description,
             )
-        if self._wrong("create-ends-in-a-put"):
-            return await self.put(key, data)
-        return await self.update(key, data, entry.revision)
+        return await self.replace(entry, data)
+
+    def sequence_in(self, error: ClientError) -> int | None:
+        """The number in `wrong last sequence: N`, if the error has one."""
+        found = _NUMBER.search(error.description or "")
+        return None if found is None else int(found[1])
+
+    def can_replace(self, entry: Entry) -> bool:
+        """Whether a key with this last entry can be created."""
+        return entry.operation != "put"
+
+    async def replace(self, entry: Entry, data: bytes) -> int:
+        """Stores a value in the place of an entry, if it is still the last one."""
+        return await self.update(entry.key, data, entry.revision)
 
     async def delete(self, key: str) -> None:
         """A new message says that the key is gone: nothing is removed from the stream."""
-        if self._wrong("delete-removes-the-message"):
-            entry = await self._entry(key)
-            if entry is not None:
-                await self._requests.api(
-                    f"STREAM.MSG.DELETE.{self.stream}", {"seq": entry.revision}
-                )
-            return
         await self._store(key, b"", ("KV-Operation", "DEL"))
 
     async def purge(self, key: str) -> None:
         """A message that replaces all others of the key says that it is gone."""
-        if self._wrong("purge-without-rollup"):
-            await self._requests.api(f"STREAM.PURGE.{self.stream}", {"filter": self._prefix + key})
-            return
         await self._store(key, b"", ("KV-Operation", "PURGE"), ("Nats-Rollup", "sub"))
 
     async def list(self, *, minimum: int | None = None) -> list[str]:
         """The keys that have a value, by an ordered consumer of each key's last message."""
         config: dict[str, Any] = {
             "deliver_policy": "last_per_subject",
-            "filter_subject": f"{self._prefix}>",
+            "filter_subject": f"{self.prefix}>",
             "headers_only": True,
         }
-        if minimum is not None and not self._wrong("list-unguarded"):
+        if minimum is not None:
             config["min_last_seq"] = minimum
-        deliveries = await gather(self._requests, self.stream, config)
+        deliveries = await gather(self.requests, self.stream, config)
         return [
-            delivery.msg.subject.removeprefix(self._prefix)
+            delivery.msg.subject.removeprefix(self.prefix)
             for delivery in deliveries
-            if delivery.msg.headers is None
-            or _operation(delivery.msg.headers.get("KV-Operation")) == "put"
-            or self._wrong("deleted-keys-shown")
+            if self.has_value(delivery)
         ]
 
-    def _sequence_in(self, error: ClientError) -> int | None:
-        """The number in `wrong last sequence: N`, if the error has one."""
-        if self._wrong("create-reads-unguarded"):
-            return None
-        found = _NUMBER.search(error.description or "")
-        if found is None and self._wrong("create-needs-the-number"):
-            raise error
-        return None if found is None else int(found[1])
+    def has_value(self, delivery: Delivery) -> bool:
+        headers = delivery.msg.headers
+        return headers is None or _operation(headers.get("KV-Operation")) == "put"
 
-    async def _entry(
+    async def entry(
         self, key: str, *, revision: int | None = None, minimum: int | None = None
     ) -> Entry | None:
+        """The entry, a deleted one too, or None if there is none."""
         subject = self._subject(key)
-        if minimum is not None and self._wrong("bucket-reads-unguarded"):
-            minimum = None
         read = self._reads.direct if self._direct else self._reads.message
         try:
             if revision is not None:
@@ -153,29 +145,27 @@ class Bucket:
             if error.status == 404 or error.err_code in NOT_FOUND:
                 return None
             raise
-        return None if stored.subject != subject else self._read(key, stored)
+        if stored.subject != subject:
+            return None
+        return Entry(key, stored.payload, stored.seq, self.operation(stored))
 
-    def _read(self, key: str, stored: Stored) -> Entry:
-        operation = _operation(stored.header("KV-Operation"))
-        if operation == "delete" and self._wrong("deleted-keys-shown"):
-            operation = "put"
-        if stored.header("Nats-Rollup") and self._wrong("rollups-taken-for-values"):
-            operation = "put"
-        return Entry(key, stored.payload, stored.seq, operation)
+    def operation(self, stored: Stored) -> str:
+        """put, delete or purge: what the message says, and nothing else."""
+        return _operation(stored.header("KV-Operation"))
 
     async def _store(self, key: str, data: bytes, *items: tuple[str, str]) -> int:
         message = Outgoing(self._subject(key), data, items)
-        return int((await publish(self._requests, message, None))["seq"])
+        return int((await self._publisher.publish(message))["seq"])
 
     def _subject(self, key: str) -> str:
         if not _KEY.fullmatch(key) or key.startswith(".") or key.endswith("."):
             raise invalid(f"{key!r} is not a key")
-        return self._prefix + key
+        return self.prefix + key
 
 
 async def gather(requests: Requests, stream: str, config: dict[str, Any]) -> list[Delivery]:
     """All messages that an ordered consumer has when it is made, and no later ones."""
-    source = Ordered(requests, stream, config)
+    source = requests.line.conduct.part(Ordered)(requests, stream, config)
     gathered: list[Delivery] = []
     await source.renew()
     # One that waits for its sequence has nothing yet, and all of it later.

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jetproof.targets.reference_client.consumers import (
-    ConsumerRef,
-    Delivery,
-    acknowledge,
-    consumer_info,
-    create_consumer,
-    delete_consumer,
-    get_consumer,
-)
+from jetproof.targets.reference_client.acks import Acks
+from jetproof.targets.reference_client.consumers import ConsumerRef, Consumers, Delivery
 from jetproof.targets.reference_client.consuming import Consuming
-from jetproof.targets.reference_client.errors import ClientError, invalid
+from jetproof.targets.reference_client.errors import ClientError
 from jetproof.targets.reference_client.fetching import GAP, Fetched, fetch
 from jetproof.targets.reference_client.ordered import Named, Ordered
-from jetproof.targets.reference_client.rounding import rounded
-from jetproof.targets.reference_client.settings import (
-    FetchSettings,
-    consume_settings,
-    fetch_settings,
-    next_settings,
-)
+from jetproof.targets.reference_client.settings import FetchSettings, Settings
 from jetproof.targets.reference_client.state import Params, State, Told, seconds
 from jetproof.targets.reference_client.values import not_open, number, text
 
@@ -32,37 +19,39 @@ class ConsumingCalls:
     """Consumers, ordered ones, fetch, next, consume, and acknowledgements."""
 
     def __init__(self, state: State) -> None:
-        self._state = state
-        self._acked: set[str] = set()
+        self.state = state
+        self._part = state.conduct.part
+        self._settings = self._part(Settings)(state.conduct)
 
-    def _source(self, params: Params) -> Named | Ordered:
-        thing = self._state.thing(params, object)
+    @property
+    def _consumers(self) -> Consumers:
+        return self._part(Consumers)(self.state.requests)
+
+    def source(self, params: Params) -> Named | Ordered:
+        thing = self.state.thing(params, object)
         if not isinstance(thing, Named | Ordered):
             raise not_open(params["of"])
         return thing
 
     async def do_consumer__get(self, params: Params) -> Told:
         ref = ConsumerRef(text(params, "stream"), text(params, "consumer"))
-        await get_consumer(self._state.requests, ref)
-        self._state.name(params, Named(self._state.requests, ref))
+        consumers = self._consumers
+        await consumers.get(ref)
+        self.state.name(params, Named(consumers, ref))
         return {}
 
     async def do_consumer__create(self, params: Params) -> Told:
-        stream = text(params, "stream")
-        made = await create_consumer(self._state.requests, stream, params.get("config") or {})
-        self._state.name(
-            params, Named(self._state.requests, ConsumerRef(stream, str(made["name"])))
-        )
+        stream, consumers = text(params, "stream"), self._consumers
+        made = await consumers.create(stream, params.get("config") or {})
+        self.state.name(params, Named(consumers, ConsumerRef(stream, str(made["name"]))))
         return {}
 
     async def do_consumer__info(self, params: Params) -> Told:
-        source = self._source(params)
-        if self._state.conduct.wrong("info-made-up"):
-            return {"info": {"name": source.ref.name}}
-        return {"info": _as_digits(await consumer_info(self._state.requests, source.ref))}
+        source = self.source(params)
+        return {"info": _as_digits(await self._consumers.info(source.ref))}
 
     async def do_consumer__delete(self, params: Params) -> Told:
-        await delete_consumer(self._state.requests, self._source(params).ref)
+        await self._consumers.delete(self.source(params).ref)
         return {}
 
     async def do_ordered__get(self, params: Params) -> Told:
@@ -75,31 +64,30 @@ class ConsumingCalls:
         config = {name: value for name, value in asked.items() if value is not None}
         if "opt_start_seq" in config:
             config.setdefault("deliver_policy", "by_start_sequence")
-        source = Ordered(self._state.requests, text(params, "stream"), config)
+        source = self._part(Ordered)(self.state.requests, text(params, "stream"), config)
         await source.renew()
-        self._state.name(params, source)
+        self.state.name(params, source)
         return {}
 
     async def do_fetch(self, params: Params) -> Told:
-        fetched = await self._fetch(params, fetch_settings(params, self._state.conduct))
-        told: Told = {"messages": [self._state.handed_over(one) for one in fetched.deliveries]}
+        settings = self._settings.fetch(params)
+        fetched = await self.fetch(self.source(params), settings)
+        told: Told = {"messages": [self.state.handed_over(one) for one in fetched.deliveries]}
         if fetched.error is not None:
             told["error"] = fetched.error.body()
         return told
 
     async def do_next(self, params: Params) -> Told:
-        fetched = await self._fetch(params, next_settings(params, self._state.conduct))
+        settings = self._settings.next(params)
+        fetched = await self.fetch(self.source(params), settings)
         if fetched.deliveries:
-            return {"message": self._state.handed_over(fetched.deliveries[0])}
+            return {"message": self.state.handed_over(fetched.deliveries[0])}
         if fetched.error is not None:
             raise fetched.error
         return {"message": None}
 
-    async def _fetch(self, params: Params, settings: FetchSettings) -> Fetched:
-        source = self._source(params)
-        line = self._state.requests.line
-        if source.renewable and self._state.conduct.wrong("ordered-starts-over"):
-            await source.renew()
+    async def fetch(self, source: Named | Ordered, settings: FetchSettings) -> Fetched:
+        line = self.state.requests.line
         fetched = await fetch(line, source.ref, settings, source.accept)
         if fetched.error is None or not source.renewable:
             return fetched
@@ -111,56 +99,57 @@ class ConsumingCalls:
         return Fetched([*fetched.deliveries, *further.deliveries], further.error)
 
     async def do_consume(self, params: Params) -> Told:
-        source = self._source(params)
-        settings = consume_settings(params, self._state.conduct)
-        teller = Events(self._state, text(params, "as"))
-        consuming = Consuming(self._state.requests.line, source, settings, teller)
-        self._state.name(params, consuming)
+        source = self.source(params)
+        settings = self._settings.consume(params)
+        teller = self._part(Events)(self.state, text(params, "as"))
+        consuming = self._part(Consuming)(self.state.requests.line, source, settings, teller)
+        self.state.name(params, consuming)
         consuming.start()
         return {}
 
     async def do_consume__stop(self, params: Params) -> Told:
-        self._state.thing(params, Consuming).stop()
+        self.state.thing(params, Consuming).stop()
         return {}
 
     async def do_consume__drain(self, params: Params) -> Told:
-        await self._state.thing(params, Consuming).drain()
+        await self.state.thing(params, Consuming).drain()
         return {}
 
     async def do_ack(self, params: Params) -> Told:
         for name in params.get("messages") or []:
-            if name in self._acked and self._state.conduct.wrong("second-ack-refused"):
-                raise invalid(f"{name} is acknowledged already")
-            if params.get("kind") != "progress":
-                self._acked.add(name)
-            await acknowledge(
-                self._state.requests,
-                self._state.reply_of(name),
-                text(params, "kind"),
-                delay_ms=number(params, "delay_ms"),
-                reason=params.get("reason"),
-                timeout=seconds(params),
-            )
+            await self.acknowledge(name, params)
         return {}
+
+    async def acknowledge(self, name: str, params: Params) -> None:
+        """Any message, as often as the caller likes."""
+        await self._part(Acks)(self.state.requests).acknowledge(
+            self.state.reply_of(name),
+            text(params, "kind"),
+            delay_ms=number(params, "delay_ms"),
+            reason=params.get("reason"),
+            timeout=seconds(params),
+        )
 
 
 class Events:
     """The application of a consume: everything becomes an event, in the order it was told."""
 
     def __init__(self, state: State, name: str) -> None:
-        self._state = state
+        self.state = state
         self._name = name
 
     def message(self, delivery: Delivery) -> None:
-        message = rounded(self._state.handed_over(delivery), self._state.conduct)
-        self._state.writer.event("message", self._name, **message)
+        self.state.writer.event("message", self._name, **self.body(delivery))
+
+    def body(self, delivery: Delivery) -> Told:
+        return self.state.handed_over(delivery)
 
     def notice(self, error: ClientError) -> None:
-        self._state.writer.event("notice", self._name, error=error.body())
+        self.state.writer.event("notice", self._name, error=error.body())
 
     def end(self, error: ClientError | None) -> None:
         more = {} if error is None else {"error": error.body()}
-        self._state.writer.event("end", self._name, **more)
+        self.state.writer.event("end", self._name, **more)
 
 
 def _as_digits(info: Told) -> Told:

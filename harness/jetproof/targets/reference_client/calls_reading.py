@@ -13,8 +13,12 @@ class ReadingCalls:
     def __init__(self, state: State) -> None:
         self._state = state
 
+    @property
+    def _reads(self) -> Reads:
+        return self._state.conduct.part(Reads)(self._state.requests)
+
     async def do_direct__get(self, params: Params) -> Told:
-        stored = await Reads(self._state.requests).direct(
+        stored = await self._reads.direct(
             text(params, "stream"),
             seq=number(params, "seq"),
             last_by_subject=params.get("last_by_subject"),
@@ -24,7 +28,7 @@ class ReadingCalls:
         return {"message": stored.body()}
 
     async def do_direct__batch(self, params: Params) -> Told:
-        gathered = await Reads(self._state.requests).batch(
+        gathered = await self._reads.batch(
             text(params, "stream"),
             number(params, "batch"),
             max_bytes=number(params, "max_bytes"),
@@ -36,7 +40,7 @@ class ReadingCalls:
         return _gathered(gathered)
 
     async def do_direct__multi(self, params: Params) -> Told:
-        gathered = await Reads(self._state.requests).multi(
+        gathered = await self._reads.multi(
             text(params, "stream"),
             params.get("subjects") or [],
             batch=number(params, "batch"),
@@ -49,7 +53,7 @@ class ReadingCalls:
         return _gathered(gathered)
 
     async def do_message__get(self, params: Params) -> Told:
-        stored = await Reads(self._state.requests).message(
+        stored = await self._reads.message(
             text(params, "stream"),
             seq=number(params, "seq"),
             last_by_subject=params.get("last_by_subject"),

@@ -22,7 +22,8 @@ class StoreCalls:
         self._state = state
 
     async def do_kv__open(self, params: Params) -> Told:
-        self._state.name(params, await Bucket.open(self._state.requests, text(params, "bucket")))
+        part = self._state.conduct.part(Bucket)
+        self._state.name(params, await part.open(self._state.requests, text(params, "bucket")))
         return {}
 
     async def do_kv__get(self, params: Params) -> Told:
@@ -62,9 +63,8 @@ class StoreCalls:
         return {"keys": await bucket.list(minimum=number(params, "min_last_revision"))}
 
     async def do_object__open(self, params: Params) -> Told:
-        self._state.name(
-            params, await ObjectStore.open(self._state.requests, text(params, "bucket"))
-        )
+        part = self._state.conduct.part(ObjectStore)
+        self._state.name(params, await part.open(self._state.requests, text(params, "bucket")))
         return {}
 
     async def do_object__put(self, params: Params) -> Told:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Protocol
 
-from jetproof.targets.reference_client.conduct import Conduct
 from jetproof.targets.reference_client.errors import ClientError, api_error, invalid
 from jetproof.targets.reference_client.publishing import Outgoing
 
@@ -97,17 +96,9 @@ class ReplySubjects:
     batch_id: str
     flow: int
     gap: str
-    conduct: Conduct
 
     @property
     def subscription(self) -> str:
-        wrong = self.conduct.wrong
-        if wrong("channel-too-wide"):
-            return f"{self.prefix}.>"
-        if wrong("channel-shared"):
-            return f"{self.prefix.rpartition('.')[0]}.>"
-        if wrong("channel-for-each-message"):
-            return self._reply(1, Operation.START)
         return f"{self.prefix}.{self.batch_id}.>"
 
     @property
@@ -121,20 +112,10 @@ class ReplySubjects:
     def dressed(
         self, message: Outgoing, sequence: int, operation: Operation
     ) -> tuple[Outgoing, str]:
-        return message, self._reply(sequence, operation)
+        return message, self.reply(sequence, operation)
 
-    def _reply(self, sequence: int, operation: Operation) -> str:
-        wrong = self.conduct.wrong
-        if sequence > 2 and wrong("ingest-sequence-skips"):
-            sequence += 1
-        if sequence > 1 and wrong("replies-not-unique"):
-            sequence = 1
-        if operation is Operation.APPEND and wrong("appends-as-start"):
-            operation = Operation.START
-        gap = "" if wrong("reply-without-gap-mode") else f".{self.gap}"
-        head = f"{self.prefix}.{self.batch_id}.{self.flow}{gap}"
-        if wrong("reply-outside-the-inbox"):
-            head = f"{self.prefix}x.{self.batch_id}.{self.flow}{gap}"
+    def reply(self, sequence: int, operation: Operation) -> str:
+        head = f"{self.prefix}.{self.batch_id}.{self.flow}.{self.gap}"
         return f"{head}.{sequence}.{int(operation)}.$FI"
 
     def heard(self, document: Mapping[str, Any]) -> tuple[Heard, ...]:
@@ -148,19 +129,13 @@ class ReplySubjects:
             case None:
                 return _ending(document)
             case _:
-                if isinstance(document.get("seq"), int) and self.conduct.wrong(
-                    "unknown-messages-taken-for-acks"
-                ):
-                    return (Acked(int(document["seq"]), self.flow),)
                 return ()
 
 
 class HeaderForm:
     """Revision 7: headers on the messages, and one inbox as the reply subject of all."""
 
-    def __init__(
-        self, prefix: str, batch_id: str, flow: int, gap: str | None, conduct: Conduct
-    ) -> None:
+    def __init__(self, prefix: str, batch_id: str, flow: int, gap: str | None) -> None:
         self.subscription = prefix
         self.fails_at_gaps = gap != "ok"
         self.has_ping = False
@@ -169,38 +144,37 @@ class HeaderForm:
         self._gap = gap
         self._every = flow
         self._subjects: set[str] = set()
-        self._wrong = conduct.wrong
 
     def dressed(
         self, message: Outgoing, sequence: int, operation: Operation
     ) -> tuple[Outgoing, str]:
-        self._check(message, sequence)
+        self.check(message, sequence)
         self._subjects.add(message.subject)
-        items = [("Nats-Fast-Batch-Id", self._batch_id)]
-        if sequence > 2 and self._wrong("ingest-sequence-skips"):
-            sequence += 1
-        items.append(("Nats-Batch-Sequence", str(sequence)))
+        items = [("Nats-Fast-Batch-Id", self._batch_id), self.numbered(sequence)]
         if sequence == 1:
-            if not self._wrong("starts-without-flow"):
-                items.append(("Nats-Flow", str(self._flow)))
-            if self._gap is not None and not self._wrong("gap-mode-unsent"):
-                items.append(("Nats-Batch-Gap", self._gap))
+            items += self.opening()
         if operation in (Operation.COMMIT, Operation.END):
             items.append(("Nats-Batch-Commit", "1" if operation is Operation.COMMIT else "eob"))
-        reply = self.subscription
-        if sequence > 1 and self._wrong("reply-outside-the-inbox"):
-            reply += "x"
-        return message.having(*items), reply
+        return message.having(*items), self.reply(sequence)
 
-    def _check(self, message: Outgoing, sequence: int) -> None:
+    def check(self, message: Outgoing, sequence: int) -> None:
         names = {name for name, _ in message.items}
-        if self._wrong("later-expectations-sent"):
-            return
         if sequence > 1 and "Nats-Expected-Last-Sequence" in names:
             raise invalid("only the first message of a batch can expect a last sequence")
         expects = "Nats-Expected-Last-Subject-Sequence" in names
         if expects and message.subject in self._subjects:
             raise invalid(f"the batch has written to {message.subject} before")
+
+    def numbered(self, sequence: int) -> tuple[str, str]:
+        return "Nats-Batch-Sequence", str(sequence)
+
+    def opening(self) -> list[tuple[str, str]]:
+        """What only the first message says."""
+        gap = [] if self._gap is None else [("Nats-Batch-Gap", self._gap)]
+        return [("Nats-Flow", str(self._flow)), *gap]
+
+    def reply(self, sequence: int) -> str:
+        return self.subscription
 
     def heard(self, document: Mapping[str, Any]) -> tuple[Heard, ...]:
         if document.get("error") or document.get("batch"):

@@ -19,7 +19,7 @@ from jetproof.targets.reference_client.conduct import Conduct
 from jetproof.targets.reference_client.errors import ClientError
 from jetproof.wire.driver import Connection, MessageCallback
 from jetproof.wire.errors import ConnectionLost, WireTimeout
-from jetproof.wire.frames import Pub, Unsub
+from jetproof.wire.frames import Unsub
 from jetproof.wire.headers import Headers
 
 ConnectionEvent = Callable[[str, ClientError | None], None]
@@ -87,7 +87,6 @@ class Line:
         self.connects = 0
         """How often a connection was made."""
         self._own = f"{endpoint.inbox_prefix}.{secrets.token_hex(8)}"
-        self._held: list[Pub] = []
 
     @classmethod
     async def open(cls, endpoint: Endpoint, conduct: Conduct, on_event: ConnectionEvent) -> Line:
@@ -169,10 +168,6 @@ class Line:
             raise ClientError("Disconnected", "the connection is lost")
         self._connection.publish(subject, payload, reply=reply, headers=headers)
 
-    def hold(self, subject: str, payload: bytes, reply: str) -> None:
-        """Keeps a message for the time when the connection is back: what a knob does wrong."""
-        self._held.append(Pub(subject, reply, None, payload))
-
     async def until_connected(self, timeout: float) -> None:
         try:
             async with asyncio.timeout(timeout):
@@ -186,6 +181,10 @@ class Line:
                 await self._connection.flush(timeout)
 
     # Coming and going
+
+    def tell(self, kind: str, error: ClientError | None) -> None:
+        """Tells the application what becomes of the connection."""
+        self._on_event(kind, error)
 
     async def _connect(self) -> Connection:
         at = self.endpoint
@@ -207,7 +206,7 @@ class Line:
         self._connection = connection
         self.connects += 1
         connection.on_close(lambda reason: self._lost(connection, reason))
-        connection.on_error(lambda text: self._on_event("error", ClientError("ServerError", text)))
+        connection.on_error(lambda text: self.tell("error", ClientError("ServerError", text)))
         for subscription in self._subscriptions:
             subscription.sid = connection.subscribe(subscription.subject, subscription.callback)
         self._there.set()
@@ -217,8 +216,7 @@ class Line:
             return
         self._connection = None
         self._there.clear()
-        if not self.conduct.wrong("disconnect-untold"):
-            self._on_event("disconnected", ClientError("ConnectionLost", reason))
+        self.tell("disconnected", ClientError("ConnectionLost", reason))
         for watcher in list(self._watchers):
             watcher.lost()
         self._coming_back = asyncio.get_running_loop().create_task(self._come_back())
@@ -238,11 +236,7 @@ class Line:
                 await connection.close()
                 return None
             self._take(connection)
-            if not self.conduct.wrong("reconnect-untold"):
-                self._on_event("reconnected", None)
-            for held in self._held:
-                connection.send(held)
-            self._held.clear()
+            self.tell("reconnected", None)
             for watcher in list(self._watchers):
                 watcher.back()
             return None
@@ -251,6 +245,6 @@ class Line:
     def _give_up(self, tries: int) -> None:
         error = ClientError("ConnectionClosed", f"no connection after {tries} attempts")
         self._ended = True
-        self._on_event("closed", error)
+        self.tell("closed", error)
         for watcher in list(self._watchers):
             watcher.closed(error)

@@ -1,17 +1,15 @@
-"""Consumers as such: the messages they deliver, acknowledgements, and where pulls are sent."""
+"""Consumers as such: the messages they deliver, and where pulls are sent."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from jetproof.targets.reference_client.conduct import Conduct
-from jetproof.targets.reference_client.errors import ClientError, invalid
+from jetproof.targets.reference_client.errors import ClientError
 from jetproof.targets.reference_client.requests import Requests
 from jetproof.targets.reference_client.values import (
-    MILLISECOND,
     digits,
     encoded,
     header_pairs,
@@ -70,19 +68,27 @@ class Delivery:
         return told
 
 
-def message_size(msg: Msg, conduct: Conduct) -> int:
+class MessageSize:
     """The bytes that a message takes off a limit: as the server counts, headers included.
 
     The draft counts data, subject and reply subject only.
     """
-    headers = 0 if msg.headers is None else len(msg.headers.encode())
-    with_headers = not conduct.draft
-    if headers and conduct.wrong("header-size-misjudged"):
-        with_headers = not with_headers
-    size = len(msg.payload) + (headers if with_headers else 0)
-    if conduct.wrong("only-payload-counted"):
-        return size
-    return size + len(_octets(msg.subject)) + len(_octets(msg.reply or ""))
+
+    def __init__(self, conduct: Conduct) -> None:
+        self.draft = conduct.draft
+
+    def of(self, msg: Msg) -> int:
+        return len(msg.payload) + self.headers(msg) + self.subjects(msg)
+
+    def headers(self, msg: Msg) -> int:
+        return 0 if self.draft else header_bytes(msg)
+
+    def subjects(self, msg: Msg) -> int:
+        return len(_octets(msg.subject)) + len(_octets(msg.reply or ""))
+
+
+def header_bytes(msg: Msg) -> int:
+    return 0 if msg.headers is None else len(msg.headers.encode())
 
 
 def _octets(value: str) -> bytes:
@@ -101,120 +107,41 @@ class ConsumerRef:
         return f"$JS.API.CONSUMER.MSG.NEXT.{self.stream}.{self.name}"
 
 
-async def consumer_info(requests: Requests, ref: ConsumerRef) -> dict[str, Any]:
-    return await requests.api(f"CONSUMER.INFO.{ref.stream}.{ref.name}")
+class Consumers:
+    """Consumers by the API: looked up, created, deleted."""
 
+    def __init__(self, requests: Requests) -> None:
+        self.requests = requests
 
-async def get_consumer(requests: Requests, ref: ConsumerRef) -> None:
-    """Looks a consumer up; nothing about it is changed."""
-    if requests.line.conduct.wrong("look-up-asks-for-the-stream"):
-        await requests.api(f"STREAM.INFO.{ref.stream}")
-        return
-    try:
-        info = await consumer_info(requests, ref)
-    except ClientError:
-        if not requests.line.conduct.wrong("get-makes-the-consumer"):
-            raise
-        info = await _create(requests, ref.stream, ref.name, {"name": ref.name})
-    if info.get("config", {}).get("deliver_subject"):
-        raise ClientError("PushConsumer", f"{ref.name} is a push consumer")
-    wrong = requests.line.conduct.wrong
-    if wrong("get-changes-the-consumer"):
-        config = {**info["config"], "description": "touched"}
-        await _create(requests, ref.stream, ref.name, config)
-    if wrong("next-pulls-early"):
-        body = {"batch": 1, "expires": 1000 * MILLISECOND}
-        requests.line.publish(
-            ref.next_subject, json.dumps(body).encode(), reply=requests.line.new_inbox()
+    async def info(self, ref: ConsumerRef) -> dict[str, Any]:
+        return await self.requests.api(f"CONSUMER.INFO.{ref.stream}.{ref.name}")
+
+    async def get(self, ref: ConsumerRef) -> None:
+        """Looks a consumer up; nothing about it is changed."""
+        info = await self.look_up(ref)
+        if info.get("config", {}).get("deliver_subject"):
+            raise ClientError("PushConsumer", f"{ref.name} is a push consumer")
+
+    async def look_up(self, ref: ConsumerRef) -> dict[str, Any]:
+        return await self.info(ref)
+
+    async def create(self, stream: str, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Creates a consumer as its configuration says; returns its info."""
+        wanted = self.wanted(config)
+        return await self.create_as(
+            stream, wanted.get("name") or wanted.get("durable_name") or "", wanted
         )
 
+    def wanted(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The configuration as it is sent, the guard of its reads included."""
+        numbers = {
+            name: int(config[name]) for name in ("min_last_seq", "opt_start_seq") if name in config
+        }
+        return {**config, **numbers}
 
-async def create_consumer(
-    requests: Requests, stream: str, config: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Creates a consumer as its configuration says, the guard of its reads included: its info."""
-    wanted = dict(config)
-    if "min_last_seq" in wanted:
-        wanted["min_last_seq"] = int(wanted["min_last_seq"])
-        if requests.line.conduct.wrong("consumer-guard-dropped"):
-            del wanted["min_last_seq"]
-    elif requests.line.conduct.wrong("consumers-guarded-unasked"):
-        wanted["min_last_seq"] = 1
-    if "opt_start_seq" in wanted:
-        wanted["opt_start_seq"] = int(wanted["opt_start_seq"])
-    if requests.line.conduct.wrong("makes-a-push-consumer"):
-        wanted["deliver_subject"] = requests.line.new_inbox()
-    name = wanted.get("name") or wanted.get("durable_name") or ""
-    return await _create(requests, stream, name, wanted)
+    async def create_as(self, stream: str, name: str, config: Mapping[str, Any]) -> dict[str, Any]:
+        subject = f"CONSUMER.CREATE.{stream}.{name}" if name else f"CONSUMER.CREATE.{stream}"
+        return await self.requests.api(subject, {"stream_name": stream, "config": config})
 
-
-async def _create(
-    requests: Requests, stream: str, name: str, config: Mapping[str, Any]
-) -> dict[str, Any]:
-    subject = f"CONSUMER.CREATE.{stream}.{name}" if name else f"CONSUMER.CREATE.{stream}"
-    return await requests.api(subject, {"stream_name": stream, "config": config})
-
-
-async def delete_consumer(requests: Requests, ref: ConsumerRef) -> None:
-    if requests.line.conduct.wrong("delete-does-nothing"):
-        return
-    await requests.api(f"CONSUMER.DELETE.{ref.stream}.{ref.name}")
-
-
-async def acknowledge(
-    requests: Requests,
-    reply: str,
-    kind: str,
-    *,
-    delay_ms: int | None = None,
-    reason: str | None = None,
-    timeout: float | None = None,
-) -> None:
-    """Sends an acknowledgement of any kind; a double one waits for the server's answer."""
-    body = _ack_body(kind, delay_ms, reason)
-    line = requests.line
-    if kind in ("nak", "progress", "term") and line.conduct.wrong(f"{kind}-sent-as-ack"):
-        body = b"+ACK"
-    if kind == "ack" and line.conduct.wrong("ack-never-sent"):
-        return
-    if kind != "double":
-        if not line.connected and line.conduct.wrong("ack-lost-while-disconnected"):
-            return
-        await line.until_connected(line.endpoint.timeout)
-        line.publish(reply, body)
-        return
-    if line.conduct.wrong("double-ack-without-reply"):
-        line.publish(reply, body)
-        return
-    if line.conduct.wrong("double-ack-does-not-wait"):
-        inbox, _ = requests.reply_subject()
-        line.publish(reply, body, reply=inbox)
-        return
-    answer = await requests.request(reply, body, timeout=timeout)
-    failed = answer.status is not None or bool(answer.payload)
-    if failed and not line.conduct.wrong("double-ack-takes-any-answer"):
-        raise ClientError(
-            "AckFailed",
-            f"the ack was answered with {answer.status or answer.payload[:80]!r}",
-            status=answer.status,
-        )
-
-
-def _ack_body(kind: str, delay_ms: int | None, reason: str | None) -> bytes:
-    if delay_ms is not None and kind != "nak":
-        raise invalid("only a nak has a delay")
-    if reason is not None and kind != "term":
-        raise invalid("only a term has a reason")
-    match kind:
-        case "ack" | "double":
-            return b"+ACK"
-        case "nak" if delay_ms is not None:
-            return b"-NAK " + json.dumps({"delay": delay_ms * MILLISECOND}).encode()
-        case "nak":
-            return b"-NAK"
-        case "progress":
-            return b"+WPI"
-        case "term":
-            return b"+TERM" + (b" " + reason.encode() if reason else b"")
-        case _:
-            raise invalid(f"there is no acknowledgement {kind!r}")
+    async def delete(self, ref: ConsumerRef) -> None:
+        await self.requests.api(f"CONSUMER.DELETE.{ref.stream}.{ref.name}")

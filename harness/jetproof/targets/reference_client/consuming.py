@@ -16,14 +16,21 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Callable, Coroutine
+from typing import Any
 
 from jetproof.targets.reference_client.connection import Line, Subscription, Watcher
-from jetproof.targets.reference_client.consumers import Delivery, message_size
+from jetproof.targets.reference_client.consumers import Delivery, MessageSize
 from jetproof.targets.reference_client.errors import ClientError
 from jetproof.targets.reference_client.pulls import Pending, Pull
 from jetproof.targets.reference_client.roles import Nobody, Source, Teller
 from jetproof.targets.reference_client.settings import ConsumeSettings
-from jetproof.targets.reference_client.statuses import Told, is_heartbeat, is_status, meaning
+from jetproof.targets.reference_client.statuses import (
+    Meaning,
+    Statuses,
+    Told,
+    is_heartbeat,
+    is_status,
+)
 from jetproof.targets.reference_client.timers import Heartbeat, Pace
 from jetproof.wire.frames import Msg
 
@@ -34,234 +41,217 @@ class Consuming:
     def __init__(
         self, line: Line, source: Source, settings: ConsumeSettings, teller: Teller
     ) -> None:
-        self._line = line
-        self._conduct = line.conduct
-        self._source = source
-        self._settings = settings
-        self._teller = teller
+        part = line.conduct.part
+        self.line = line
+        self.conduct = line.conduct
+        self.source = source
+        self.settings = settings
+        self.teller = teller
         self._loop = asyncio.get_running_loop()
-        self._pending = Pending(settings.limits, line.conduct)
-        self._buffer: deque[Msg] = deque()
+        self._statuses = part(Statuses)(line.conduct)
+        self._size = part(MessageSize)(line.conduct)
+        self.pending = part(Pending)(settings.limits)
+        self.buffer: deque[Msg] = deque()
         self._turn_is_due = False
         self._held_back: asyncio.TimerHandle | None = None
         self._pace = Pace()
         self._pin: str | None = None
-        self._pulling = True
-        self._asked = 0
+        self.pulling = True
         self._after_status = False
-        self._over = False
-        self._inbox = line.new_inbox()
+        self.over = False
+        self.inbox = line.new_inbox()
         self._subscriptions: list[Subscription] = []
-        self._watcher = Watcher(self._lost, self._back, self._end)
+        self._watcher = Watcher(self.lost, self.back, self.end)
         self._tasks: set[asyncio.Task[None]] = set()
         idle = settings.request.heartbeat_ms / 1000
-        self._heartbeat = Heartbeat(idle, self._loop.time(), line.conduct)
+        self._heartbeat = part(Heartbeat)(idle, self._loop.time())
         self._clock: asyncio.TimerHandle | None = None
 
     # Beginning and ending
 
     def start(self) -> None:
-        wrong = self._conduct.wrong
-        varies = wrong("reply-subject-varies")
-        self._subscribe(f"{self._inbox}.*" if varies else self._inbox)
-        self._line.watch(self._watcher)
-        if wrong("consume-creates-the-consumer"):
-            self._create_needlessly()
+        self.subscribe(self.subscription_subject())
+        self.line.watch(self._watcher)
         self._heartbeat.resume(self._loop.time())
-        if wrong("first-pull-late"):
-            self._hold_back(5.0)
-        else:
-            self._refill()
+        self.first_pull()
         self._look_at_clock()
+
+    def first_pull(self) -> None:
+        """The first pull request is published at once."""
+        self.refill()
 
     def stop(self) -> None:
         """Ends now; what is buffered is dropped."""
-        if self._conduct.wrong("stop-goes-on"):
-            self._teller.end(None)
-            return
-        self._end(None)
+        self.end(None)
 
     def abandon(self) -> None:
         """Ends without a word: the connection is being closed."""
-        self._teller = Nobody()
-        self._end(None)
+        self.teller = Nobody()
+        self.end(None)
 
     async def drain(self) -> None:
         """Asks for no more, hands over what is buffered or on its way, and ends."""
-        if self._over:
-            return
-        if self._conduct.wrong("drain-goes-on"):
-            self._teller.end(None)
-            return
-        if self._conduct.wrong("drain-drops-the-buffer"):
-            self._end(None)
-            return
-        self._pulling = self._conduct.wrong("drain-pulls-more")
-        if self._pulling:
-            self._pending.forget()
-            self._refill()
-        for subscription in self._subscriptions:
-            await self._line.drain(subscription)
-        self._turn()
-        self._end(None)
+        if not self.over:
+            await self.hand_over_the_rest()
 
-    def _end(self, error: ClientError | None) -> None:
-        if self._over:
+    async def hand_over_the_rest(self) -> None:
+        self.stop_pulling()
+        for subscription in self._subscriptions:
+            await self.line.drain(subscription)
+        self.turn()
+        self.end(None)
+
+    def stop_pulling(self) -> None:
+        self.pulling = False
+
+    def end(self, error: ClientError | None) -> None:
+        if self.over:
             return
-        self._over = True
+        self.over = True
         for handle in (self._clock, self._held_back):
             if handle is not None:
                 handle.cancel()
         for task in self._tasks:
             task.cancel()
-        self._line.unwatch(self._watcher)
+        self.line.unwatch(self._watcher)
         for subscription in self._subscriptions:
-            self._line.unsubscribe(subscription)
-        self._teller.end(error)
+            self.line.unsubscribe(subscription)
+        self.teller.end(error)
 
     # Arriving and handling
 
-    def _subscribe(self, subject: str) -> None:
-        self._subscriptions.append(self._line.subscribe(subject, self._arrived))
+    def subscription_subject(self) -> str:
+        return self.inbox
+
+    def subscribe(self, subject: str) -> None:
+        self._subscriptions.append(self.line.subscribe(subject, self._arrived))
 
     def _arrived(self, msg: Msg, at: float) -> None:
-        if self._over:
+        if self.over:
             return
-        self._hear(msg)
-        self._buffer.append(msg)
+        self.hear(msg)
+        self.buffer.append(msg)
         if not self._turn_is_due:
             self._turn_is_due = True
-            self._loop.call_soon(self._turn)
+            self._loop.call_soon(self.turn)
 
-    def _hear(self, msg: Msg) -> None:
-        wrong = self._conduct.wrong
-        if is_heartbeat(msg):
-            deaf = wrong("heartbeats-unheard")
-        elif is_status(msg):
-            deaf = wrong("statuses-unheard")
-        else:
-            deaf = wrong("messages-unheard")
-        if not deaf:
-            self._heartbeat.heard(self._loop.time())
+    def hear(self, msg: Msg) -> None:
+        """Messages, statuses and heartbeats alike restart the timer."""
+        self._heartbeat.heard(self._loop.time())
 
-    def _turn(self) -> None:
+    def turn(self) -> None:
         self._turn_is_due = False
-        if len(self._buffer) > 1 and self._conduct.wrong("order-reversed"):
-            self._buffer.reverse()
-        while self._buffer and not self._over:
-            self._handle(self._buffer.popleft())
-        self._refill()
+        while self.buffer and not self.over:
+            self._handle(self.buffer.popleft())
+        self.refill()
 
     def _handle(self, msg: Msg) -> None:
         if is_heartbeat(msg):
-            self._pace.calm()
-            if self._conduct.wrong("heartbeats-handed-over"):
-                self._teller.message(Delivery.of(msg))
+            self.heartbeat(msg)
         elif is_status(msg):
             self._status(msg)
         else:
             self._message(msg)
 
+    def heartbeat(self, msg: Msg) -> None:
+        self._pace.calm()
+
     def _message(self, msg: Msg) -> None:
         delivery = Delivery.of(msg)
-        if self._source.foreign(delivery):
+        if self.source.foreign(delivery):
             return
-        if not self._source.accept(delivery):
-            self._renew()
+        if not self.source.accept(delivery):
+            self.renew()
             return
         self._pace.calm()
         pin = None if msg.headers is None else msg.headers.get("Nats-Pin-Id")
         if pin is not None:
             self._pin = pin
-        if delivery.seq != 3 or not self._conduct.wrong("third-message-dropped"):
-            self._teller.message(delivery)
-        self._pending.processed(message_size(msg, self._conduct))
+        self.hand_over(delivery)
+        self.pending.processed(self._size.of(msg))
+
+    def hand_over(self, delivery: Delivery) -> None:
+        self.teller.message(delivery)
 
     def _status(self, msg: Msg) -> None:
-        meant = meaning(msg, self._conduct)
-        wrong = self._conduct.wrong
-        if meant.forget_pin and not wrong("pin-kept"):
-            self._pin = None
-        if wrong("a-status-forgets-the-counts"):
-            self._pending.forget()
-        elif meant.left is None:
-            self._pending.ended_unsaid()
-        else:
-            self._pending.ended(meant.left.messages, meant.left.bytes)
+        meant = self._statuses.meaning(msg)
+        if meant.forget_pin:
+            self.forget_pin()
+        self.account_for(meant)
         gone = meant.ends or msg.status == 503
-        if gone and self._source.renewable:
-            self._renew()
-            return
-        if meant.ends:
-            self._end(meant.error if meant.told is not Told.NOT else None)
-            return
-        if meant.told is not Told.NOT and not wrong("consume-reports-no-errors"):
-            self._teller.notice(meant.error)
-        if wrong("no-pull-after-a-status"):
-            self._pulling = False
+        if gone and self.source.renewable:
+            self.renew()
+        elif meant.ends:
+            self.end(meant.error if meant.told is not Told.NOT else None)
+        else:
+            if meant.told is not Told.NOT:
+                self.notice(meant.error)
+            self.go_on_after_status()
+
+    def forget_pin(self) -> None:
+        self._pin = None
+
+    def account_for(self, meant: Meaning) -> None:
+        """A status ends a pull request: what was left of it is no longer pending."""
+        if meant.left is None:
+            self.pending.ended_unsaid()
+        else:
+            self.pending.ended(meant.left.messages, meant.left.bytes)
+
+    def notice(self, error: ClientError) -> None:
+        """Tells the application of an error that does not end the consume."""
+        self.teller.notice(error)
+
+    def go_on_after_status(self) -> None:
+        """A pull request follows, if one is due, but not one after the other without a pause."""
         self._after_status = True
 
     # Asking
 
-    def _hold_back(self, seconds: float) -> None:
+    def hold_back(self, seconds: float) -> None:
         if self._held_back is not None:
             self._held_back.cancel()
-        self._held_back = self._loop.call_later(seconds, self._go_on)
+        self._held_back = self._loop.call_later(seconds, self.go_on)
 
-    def _go_on(self) -> None:
+    def go_on(self) -> None:
         if self._held_back is not None:
             self._held_back.cancel()
             self._held_back = None
-        self._refill()
+        self.refill()
 
-    def _refill(self) -> None:
+    def refill(self) -> None:
         """Publishes the pull request that is due, if one is and may be."""
-        if self._over or not self._pulling or self._held_back is not None:
+        if self.over or not self.pulling or self._held_back is not None or not self.can_ask():
             return
-        connected = self._line.connected
-        if not connected and not self._conduct.wrong("pulls-while-disconnected"):
-            return
-        if self._after_status and self._pending.wanted() is not None:
+        if self._after_status and self.pending.wanted() is not None:
             self._after_status = False
             rest = self._pace.delay(self._loop.time())
             if rest:
-                self._hold_back(rest)
+                self.hold_back(rest)
                 return
         # Refills of the draft have a fixed size: more than one may be due.
         before = -1
-        while before < self._pending.amount and (pull := self._pending.wanted()) is not None:
-            before = self._pending.amount
-            self._ask(pull, connected)
+        while before < self.pending.amount and (pull := self.pending.wanted()) is not None:
+            before = self.pending.amount
+            self._ask(pull)
         self._look_at_clock()
 
-    def _ask(self, pull: Pull, connected: bool) -> None:
-        request, wrong = self._settings.request, self._conduct.wrong
-        pull.until = self._loop.time() + request.own_timeout
-        batch = pull.messages
-        if pull.bytes and wrong("max-bytes-without-batch"):
-            batch = 0
-        body = request.body(batch, pull.bytes, self._pin)
-        if not pull.bytes and wrong("max-bytes-always-sent"):
-            body["max_bytes"] = 1_048_576
-        if wrong("no-heartbeats-asked"):
-            body.pop("idle_heartbeat", None)
-        reply = self._reply_subject()
-        self._pending.asked(pull)
-        data = json.dumps(body).encode()
-        if connected:
-            self._line.publish(self._source.ref.next_subject, data, reply=reply)
-        else:
-            self._line.hold(self._source.ref.next_subject, data, reply)
+    def can_ask(self) -> bool:
+        return self.line.connected
 
-    def _reply_subject(self) -> str:
-        if self._pending.pulls and self._conduct.wrong("a-subscription-for-each-pull"):
-            inbox = self._line.new_inbox()
-            self._subscribe(inbox)
-            return inbox
-        if self._conduct.wrong("reply-subject-varies"):
-            self._asked += 1
-            return f"{self._inbox}.{self._asked}"
-        return self._inbox
+    def _ask(self, pull: Pull) -> None:
+        pull.until = self._loop.time() + self.settings.request.own_timeout
+        data = json.dumps(self.body(pull)).encode()
+        reply = self.reply_subject()
+        self.pending.asked(pull)
+        self.line.publish(self.source.ref.next_subject, data, reply=reply)
+
+    def body(self, pull: Pull) -> dict[str, Any]:
+        return self.settings.request.body(pull.messages, pull.bytes, self._pin)
+
+    def reply_subject(self) -> str:
+        """All pull requests have the one subscription, and the same reply subject."""
+        return self.inbox
 
     # Beside it
 
@@ -269,102 +259,96 @@ class Consuming:
         """Wakes up when the next timer is due."""
         if self._clock is not None:
             self._clock.cancel()
-        if self._over:
+        if self.over:
             return
-        look = min(self._heartbeat.next_look, self._pending.next_deadline())
+        look = min(self._heartbeat.next_look, self.pending.next_deadline())
         look = min(look, self._loop.time() + 60)
         self._clock = self._loop.call_at(look + 0.001, self._clock_rang)
 
     def _clock_rang(self) -> None:
         now = self._loop.time()
         if self._heartbeat.run_out(now):
-            self._silence()
-        given_up = not self._conduct.wrong("no-timer-of-its-own") and self._pending.overdue(now)
-        if given_up:
-            self._refill()
+            self.silence()
+        if self.pending.overdue(now):
+            self.refill()
         self._look_at_clock()
 
-    def _silence(self) -> None:
-        """Nothing was heard for twice the heartbeat: the pull requests are taken for lost."""
-        wrong = self._conduct.wrong
+    def silence(self) -> None:
+        """Nothing was heard for twice the heartbeat."""
         error = ClientError("MissedHeartbeat", "no heartbeat from the server")
-        ends = self._conduct.draft or wrong("silence-ends-consume")
-        untold = wrong("silence-untold") or wrong("consume-reports-no-errors")
-        if ends and not untold and not wrong("silence-survived"):
-            self._end(error)
-            return
-        if not untold:
-            self._teller.notice(error)
-        if self._source.renewable:
-            self._renew()
-            return
-        self._pending.forget()
-        self._refill()
+        if self.silence_ends():
+            self.end(error)
+        else:
+            self.notice(error)
+            self.ask_anew()
 
-    def _lost(self) -> None:
+    def silence_ends(self) -> bool:
+        return self.conduct.draft
+
+    def ask_anew(self) -> None:
+        """The pull requests are taken for lost."""
+        if self.source.renewable:
+            self.renew()
+        else:
+            self.pending.forget()
+            self.refill()
+
+    def lost(self) -> None:
+        """The connection is lost, and the pull requests with it."""
         self._heartbeat.pause(self._loop.time())
-        if self._conduct.wrong("reconnect-ends-consume"):
-            self._end(ClientError("ConnectionLost", "the connection was lost"))
-            return
-        self._pending.forget()
-        if self._conduct.wrong("pulls-while-disconnected"):
-            self._refill()
+        self.pending.forget()
 
-    def _back(self) -> None:
-        wrong = self._conduct.wrong
-        if not wrong("timer-stays-paused"):
-            self._heartbeat.resume(self._loop.time())
-        self._pending.forget()
-        asks = self._conduct.asks_after_reconnect
-        if asks and wrong("no-info-after-reconnect"):
-            asks = False
-        if not asks and wrong("info-after-reconnect"):
-            asks = True
-        if asks:
-            self._do(self._check_and_go_on)
-        elif not wrong("no-pull-after-reconnect"):
-            self._go_on()
+    def back(self) -> None:
+        """The connection is there again."""
+        self.restart_timer()
+        self.pending.forget()
+        if self.asks_for_its_consumer():
+            self._do(self.check_and_go_on)
+        else:
+            self.pull_again()
         self._look_at_clock()
 
-    async def _check_and_go_on(self) -> None:
-        try:
-            await self._source.check()
-        except ClientError as error:
-            if not self._conduct.wrong("missing-consumer-survived"):
-                self._end(error)
-                return
-        self._go_on()
+    def restart_timer(self) -> None:
+        self._heartbeat.resume(self._loop.time())
 
-    def _renew(self) -> None:
+    def asks_for_its_consumer(self) -> bool:
+        return self.conduct.asks_after_reconnect
+
+    async def check_and_go_on(self) -> None:
+        """A consumer that is not there any more ends the consume."""
+        try:
+            await self.source.check()
+        except ClientError as error:
+            self.end(error)
+            return
+        self.go_on()
+
+    def pull_again(self) -> None:
+        self.go_on()
+
+    def renew(self) -> None:
         """The consumer is made anew, and everything asked of the old one is forgotten."""
-        self._pending.forget()
-        self._buffer.clear()
+        self.pending.forget()
+        self.buffer.clear()
         if not self._tasks:
             self._do(self._renew_and_go_on)
 
     async def _renew_and_go_on(self) -> None:
-        self._pulling = False
+        self.pulling = False
         pace = Pace()
-        while not self._over:
+        while not self.over:
             try:
-                await self._source.renew()
+                await self.source.renew()
                 break
             except ClientError as error:
-                self._teller.notice(error)
+                self.notice(error)
                 await asyncio.sleep(pace.delay(self._loop.time()))
-        self._pulling = True
+        self.pulling = True
         self._heartbeat.resume(self._loop.time())
-        self._refill()
+        self.refill()
         self._look_at_clock()
 
     def _do(self, what: Callable[[], Coroutine[None, None, None]]) -> None:
         task = self._loop.create_task(what())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    def _create_needlessly(self) -> None:
-        ref = self._source.ref
-        config = {"durable_name": ref.name, "ack_policy": "explicit"}
-        body = json.dumps({"stream_name": ref.stream, "config": config}).encode()
-        subject = f"$JS.API.CONSUMER.CREATE.{ref.stream}.{ref.name}"
-        self._line.publish(subject, body, reply=self._line.new_inbox())

@@ -1,8 +1,7 @@
-"""Ways for the reference client to be wrong on purpose, one each, for `jetproof mutate`.
+"""All knobs of the reference client, for `jetproof mutate`.
 
-`does` says what it then does, `breaks` which clauses a client that does so breaks: the cases of
-those clauses must notice. `revision` names the revision under which alone it makes a difference.
-`BEYOND` names the clauses that demand something of clients and that no knob can break, and why.
+The cases of the clauses that a knob breaks must notice it. `BEYOND` names the clauses that demand
+something of clients and that no knob can break, and why.
 """
 
 from __future__ import annotations
@@ -10,15 +9,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from jetproof.targets.reference_client.knob import Knob
-from jetproof.targets.reference_client.knobs_consuming import CONSUMING
-from jetproof.targets.reference_client.knobs_fetching import FETCHING
-from jetproof.targets.reference_client.knobs_publishing import PUBLISHING
-from jetproof.targets.reference_client.knobs_reading import READING
+from jetproof.targets.reference_client.faults import (
+    batches,
+    consumers,
+    consuming,
+    fetching,
+    ingest,
+    publishing,
+    reading,
+    settings,
+    statuses,
+    stores,
+)
+from jetproof.targets.reference_client.faults.fault import Faulty, Knob, knobs_of
 
-__all__ = ["BEYOND", "KNOBS", "Knob"]
+__all__ = ["BEYOND", "KNOBS", "Faulty", "Knob"]
 
-KNOBS: Final[tuple[Knob, ...]] = (*CONSUMING, *FETCHING, *PUBLISHING, *READING)
+KNOBS: Final = knobs_of(
+    consuming,
+    statuses,
+    settings,
+    fetching,
+    consumers,
+    publishing,
+    batches,
+    ingest,
+    reading,
+    stores,
+)
+
 
 _NO_STREAMS = "the protocol of adapters makes no streams"
 _AIM = "an aim of the design that one client alone cannot miss"

@@ -6,34 +6,48 @@ import base64
 import hashlib
 import json
 import uuid
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Self
 
 from jetproof.targets.reference_client.buckets import gather
 from jetproof.targets.reference_client.errors import ClientError
-from jetproof.targets.reference_client.publishing import Outgoing, publish
+from jetproof.targets.reference_client.publishing import Outgoing, Publisher
 from jetproof.targets.reference_client.reading import Reads
 from jetproof.targets.reference_client.requests import Requests
 from jetproof.targets.reference_client.values import digits
 
 CHUNK: Final = 128 * 1024
+_ROLLUP: Final = (("Nats-Rollup", "sub"),)
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """An object on its way: its chunks, and the meta message that makes it one."""
+
+    name: str
+    nuid: str
+    chunks: tuple[Outgoing, ...]
+    meta: Outgoing
 
 
 class ObjectStore:
     """A store that exists, opened with `ObjectStore.open`."""
 
     def __init__(self, requests: Requests, name: str, *, direct: bool) -> None:
-        self._requests = requests
-        self._reads = Reads(requests)
-        self._wrong = requests.line.conduct.wrong
+        part = requests.line.conduct.part
+        self.requests = requests
+        self.publisher = part(Publisher)(requests)
+        self._reads = part(Reads)(requests)
         self._direct = direct
         self.bucket = name
         self.stream = f"OBJ_{name}"
-        self._put: dict[str, str] = {}
 
     @classmethod
-    async def open(cls, requests: Requests, name: str) -> ObjectStore:
+    async def open(cls, requests: Requests, name: str) -> Self:
         info = await requests.api(f"STREAM.INFO.OBJ_{name}")
         return cls(requests, name, direct=bool(info["config"].get("allow_direct")))
+
+    # Put
 
     async def put(self, name: str, data: bytes) -> dict[str, Any]:
         """Stores an object; its sequence is that of the meta message, its highest."""
@@ -47,65 +61,62 @@ class ObjectStore:
             "chunks": len(pieces),
             "digest": _digest(data),
         }
-        message = Outgoing(
-            self._meta_subject(name), json.dumps(meta).encode(), (("Nats-Rollup", "sub"),)
+        seq = await self.send(
+            Upload(
+                name,
+                nuid,
+                tuple(Outgoing(self.chunk_subject(nuid), piece) for piece in pieces),
+                Outgoing(self._meta_subject(name), json.dumps(meta).encode(), _ROLLUP),
+            )
         )
-        ack: dict[str, Any] = {}
-        if pieces and self._wrong("meta-sent-first"):
-            ack = await publish(self._requests, message, None)
-        if name in self._put and self._wrong("old-chunks-purged-first"):
-            await self._purge_chunks(self._put[name])
-        last = "0"
-        for piece in pieces:
-            chunk = Outgoing(f"$O.{self.bucket}.C.{nuid}", piece)
-            try:
-                last = (await publish(self._requests, chunk, None))["seq"]
-            except ClientError:
-                if self._wrong("failed-chunks-overlooked"):
-                    await publish(self._requests, message, None)
-                    await self._purge_chunks(nuid)
-                raise
-        if name in self._put and self._wrong("meta-sent-once"):
-            ack = {"seq": last}
-        elif not ack:
-            try:
-                ack = await publish(self._requests, message, None)
-            except ClientError:
-                if self._wrong("failed-put-takes-its-chunks-back"):
-                    await self._purge_chunks(nuid)
-                raise
-        self._put[name] = nuid
-        seq = last if self._wrong("sequence-of-the-last-chunk") else ack["seq"]
         told = {"name": name, "nuid": nuid, "digest": meta["digest"], "seq": seq}
         return told | digits({"size": len(data), "chunks": len(pieces)})
 
-    async def _purge_chunks(self, nuid: str) -> None:
-        chunks = {"filter": f"$O.{self.bucket}.C.{nuid}"}
-        await self._requests.api(f"STREAM.PURGE.{self.stream}", chunks)
+    async def send(self, upload: Upload) -> str:
+        """The chunks, then the meta message; an error of either is the caller's to act on."""
+        await self.send_chunks(upload)
+        return await self.send_meta(upload)
+
+    async def send_chunks(self, upload: Upload) -> str:
+        """Returns the sequence of the last."""
+        last = "0"
+        for chunk in upload.chunks:
+            last = (await self.publisher.publish(chunk))["seq"]
+        return last
+
+    async def send_meta(self, upload: Upload) -> str:
+        """Returns its sequence."""
+        return str((await self.publisher.publish(upload.meta))["seq"])
+
+    # Get
 
     async def get(self, name: str, *, minimum: int | None = None) -> bytes:
         """The bytes of an object; both the meta message and its chunks are read with the guard."""
-        meta = await self._meta(name, minimum)
+        meta = await self.meta(name, minimum)
         if meta.get("deleted"):
             raise ClientError("NotFound", f"the object {name} was deleted")
         if not meta.get("chunks"):
             return b""
-        config: dict[str, Any] = {"filter_subject": f"$O.{self.bucket}.C.{meta['nuid']}"}
-        if minimum is not None and not self._wrong("chunks-unguarded"):
-            config["min_last_seq"] = minimum
-        deliveries = await gather(self._requests, self.stream, config)
-        data = b"".join(delivery.msg.payload for delivery in deliveries)
+        data = await self.chunks(meta["nuid"], minimum)
         if len(data) != int(meta["size"]) or _digest(data) != meta["digest"]:
             raise ClientError("DigestMismatch", f"the object {name} is not as it was stored")
         return data
 
-    async def _meta(self, name: str, minimum: int | None) -> dict[str, Any]:
-        if minimum is not None and self._wrong("meta-unguarded"):
-            minimum = None
+    async def meta(self, name: str, minimum: int | None) -> dict[str, Any]:
         read = self._reads.direct if self._direct else self._reads.message
         subject = self._meta_subject(name)
         stored = await read(self.stream, last_by_subject=subject, min_last_seq=minimum)
         return dict(json.loads(stored.payload))
+
+    async def chunks(self, nuid: str, minimum: int | None) -> bytes:
+        config: dict[str, Any] = {"filter_subject": self.chunk_subject(nuid)}
+        if minimum is not None:
+            config["min_last_seq"] = minimum
+        deliveries = await gather(self.requests, self.stream, config)
+        return b"".join(delivery.msg.payload for delivery in deliveries)
+
+    def chunk_subject(self, nuid: str) -> str:
+        return f"$O.{self.bucket}.C.{nuid}"
 
     def _meta_subject(self, name: str) -> str:
         encoded = base64.urlsafe_b64encode(name.encode()).decode()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import platform
 import ssl
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from jetproof import __version__
@@ -14,7 +16,6 @@ from jetproof.targets.reference_client.calls_stores import StoreCalls
 from jetproof.targets.reference_client.connection import Endpoint
 from jetproof.targets.reference_client.errors import Unsupported
 from jetproof.targets.reference_client.protocol import Handler
-from jetproof.targets.reference_client.rounding import rounding
 from jetproof.targets.reference_client.state import Params, State, Told
 from jetproof.targets.reference_client.values import bad_call, number, text
 
@@ -26,41 +27,39 @@ class Operations:
 
     def __init__(self, state: State) -> None:
         self._state = state
+        part = state.conduct.part
         self._groups = (
             self,
-            PublishingCalls(state),
-            ReadingCalls(state),
-            ConsumingCalls(state),
-            StoreCalls(state),
+            part(PublishingCalls)(state),
+            part(ReadingCalls)(state),
+            part(ConsumingCalls)(state),
+            part(StoreCalls)(state),
         )
 
     def handlers(self) -> dict[str, Handler]:
         """By operation: `do_batch__add` is `batch.add`."""
-        found: dict[str, Handler] = {
-            name.removeprefix("do_").replace("__", "."): rounding(
-                getattr(group, name), self._state.conduct
-            )
+        return {
+            name.removeprefix("do_").replace("__", "."): partial(self.perform, getattr(group, name))
             for group in self._groups
             for name in dir(group)
             if name.startswith("do_")
         }
-        if self._state.conduct.wrong("fetch-is-missing"):
-            del found["fetch"]
-        return found
+
+    async def perform(self, handler: Handler, params: Params) -> Mapping[str, Any]:
+        """One call of the protocol."""
+        return await handler(params)
 
     async def do_hello(self, params: Params) -> Told:
         if params.get("protocol") != PROTOCOL:
             raise Unsupported(f"protocol {params.get('protocol')!r}; this is version {PROTOCOL}")
         conduct = self._state.conduct
-        parts = {"jetproof": __version__}
-        parts |= {f"knob {name}": "on" for name in sorted(conduct.knobs)}
         return {
             "protocol": PROTOCOL,
             "library": "reference",
             "version": __version__,
             "language": "python",
             "runtime": f"{platform.python_implementation()} {platform.python_version()}",
-            "parts": parts,
+            "parts": {"jetproof": __version__, **conduct.parts},
             "capabilities": sorted(self.handlers().keys() - {"hello"}),
             "claims": conduct.claims,
         }

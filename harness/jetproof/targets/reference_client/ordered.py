@@ -12,10 +12,8 @@ from typing import Any, Final
 
 from jetproof.targets.reference_client.consumers import (
     ConsumerRef,
+    Consumers,
     Delivery,
-    consumer_info,
-    create_consumer,
-    delete_consumer,
 )
 from jetproof.targets.reference_client.errors import ClientError
 from jetproof.targets.reference_client.requests import Requests
@@ -28,7 +26,7 @@ _INACTIVE_NS: Final = 300_000 * MILLISECOND
 class Named:
     """A consumer that somebody made, and that this client leaves as it is."""
 
-    requests: Requests
+    consumers: Consumers
     ref: ConsumerRef
 
     @property
@@ -45,7 +43,7 @@ class Named:
         raise ClientError("ConsumerGone", "the consumer is not this client's to make")
 
     async def check(self) -> None:
-        await consumer_info(self.requests, self.ref)
+        await self.consumers.info(self.ref)
 
 
 class Ordered:
@@ -53,6 +51,7 @@ class Ordered:
 
     def __init__(self, requests: Requests, stream: str, config: dict[str, Any]) -> None:
         self.requests = requests
+        self.consumers = requests.line.conduct.part(Consumers)(requests)
         self.stream = stream
         self._config = config
         self.pending = 0
@@ -69,56 +68,61 @@ class Ordered:
 
     @property
     def renewable(self) -> bool:
-        return not self.requests.line.conduct.wrong("ordered-never-made-anew")
+        return True
 
     def accept(self, delivery: Delivery) -> bool:
         """Whether nothing is missing before this message."""
-        gap = delivery.consumer_seq != self._consumer_seq + 1
-        if gap and not self.requests.line.conduct.wrong("ordered-gap-unnoticed"):
+        if not self.follows(delivery):
             return False
         self._consumer_seq = delivery.consumer_seq or 0
         self._last_seq = delivery.seq or self._last_seq
         return True
+
+    def follows(self, delivery: Delivery) -> bool:
+        return delivery.consumer_seq == self._consumer_seq + 1
 
     def foreign(self, delivery: Delivery) -> bool:
         return self._ref is not None and delivery.consumer != self._ref.name
 
     async def renew(self) -> None:
         """Makes the consumer, again if need be, behind the last message that was handed over."""
-        wrong = self.requests.line.conduct.wrong
         old, self._ref = self._ref, None
         if old is not None:
             with contextlib.suppress(ClientError):
-                await delete_consumer(self.requests, old)
+                await self.consumers.delete(old)
+        self._consumer_seq = 0
+        info = await self.consumers.create(self.stream, self.config())
+        self.pending = int(info.get("num_pending", 0))
+        self._ref = ConsumerRef(self.stream, str(info["name"]))
+
+    def config(self) -> dict[str, Any]:
+        """It acknowledges nothing, lives in memory, and goes away by itself."""
         config = {
             "ack_policy": "none",
             "max_deliver": 1,
             "mem_storage": True,
             "num_replicas": 1,
             "inactive_threshold": _INACTIVE_NS,
-            **({} if wrong("ordered-options-dropped") else self._config),
+            **self.options(),
         }
-        if wrong("ordered-acknowledges"):
-            config["ack_policy"] = "explicit"
-        again = self._last_seq and not wrong("ordered-starts-over")
-        if again:
-            config |= {"deliver_policy": "by_start_sequence", "opt_start_seq": self._last_seq + 1}
+        start = self.continuation()
+        if start:
             config.pop("opt_start_time", None)
-        if "min_last_seq" in config and wrong("ordered-guard-dropped"):
-            del config["min_last_seq"]
-        self._consumer_seq = 0
-        info = await create_consumer(self.requests, self.stream, config)
-        self.pending = int(info.get("num_pending", 0))
-        self._ref = ConsumerRef(self.stream, str(info["name"]))
-        if self.requests.line.conduct.wrong("consumer-before-its-subscription"):
-            inbox = self.requests.line.new_inbox()
-            delivering = {"ack_policy": "none", "deliver_subject": inbox}
-            await create_consumer(self.requests, self.stream, delivering)
-            self.requests.line.subscribe(inbox, lambda msg, at: None)
+        return config | start
+
+    def options(self) -> dict[str, Any]:
+        """What the caller wants of it: what it filters, where it starts, its guard."""
+        return self._config
+
+    def continuation(self) -> dict[str, Any]:
+        """Where it starts when it is made anew."""
+        if not self._last_seq:
+            return {}
+        return {"deliver_policy": "by_start_sequence", "opt_start_seq": self._last_seq + 1}
 
     async def check(self) -> None:
-        await consumer_info(self.requests, self.ref)
+        await self.consumers.info(self.ref)
 
     async def delete(self) -> None:
         if self._ref is not None:
-            await delete_consumer(self.requests, self._ref)
+            await self.consumers.delete(self._ref)

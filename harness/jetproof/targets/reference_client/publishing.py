@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jetproof.targets.reference_client.conduct import Conduct
 from jetproof.targets.reference_client.errors import ClientError, invalid
 from jetproof.targets.reference_client.requests import Requests, answer_document
 from jetproof.targets.reference_client.values import digits, header_items, number, payload, text
+from jetproof.wire.frames import Msg
 from jetproof.wire.headers import Headers
 
 _NUMBERS: Final = {
@@ -41,29 +41,35 @@ class Outgoing:
         return Outgoing(self.subject, self.payload, (*self.items, *items))
 
 
-def outgoing(params: Mapping[str, Any], conduct: Conduct) -> Outgoing:
-    """The message to send that a call describes."""
-    items = header_items(params)
-    if items and conduct.wrong("headers-of-the-caller-dropped"):
-        items = []
-    if any(name == "Nats-Msg-Id" for name, _ in items) and conduct.wrong("msg-id-dropped"):
-        items = [item for item in items if item[0] != "Nats-Msg-Id"]
-    for name, header in _TEXTS.items():
-        if params.get(name) is not None:
-            if name == "msg_id" and conduct.wrong("msg-id-dropped"):
-                continue
-            items.append((header, text(params, name)))
-    for name, header in _NUMBERS.items():
-        value = number(params, name)
-        if value is not None:
-            items.append((header, str(value)))
-    ttl = number(params, "ttl_ms")
-    if ttl is not None:
-        items.append(("Nats-TTL", f"{ttl}ms"))
-    subject = text(params, "subject")
-    if not subject or any(character.isspace() for character in subject):
-        raise invalid(f"{subject!r} is not a subject")
-    return Outgoing(subject, payload(params), tuple(items))
+class Messages:
+    """Makes messages to send of what calls describe."""
+
+    def outgoing(self, params: Mapping[str, Any]) -> Outgoing:
+        items = self.headers(params)
+        subject = text(params, "subject")
+        if not subject or any(character.isspace() for character in subject):
+            raise invalid(f"{subject!r} is not a subject")
+        return Outgoing(subject, payload(params), tuple(items))
+
+    def headers(self, params: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """The headers of the caller, and those that options stand for."""
+        items = self.headers_of_the_caller(params)
+        items += [
+            (header, text(params, name))
+            for name, header in _TEXTS.items()
+            if params.get(name) is not None
+        ]
+        for name, header in _NUMBERS.items():
+            value = number(params, name)
+            if value is not None:
+                items.append((header, str(value)))
+        ttl = number(params, "ttl_ms")
+        if ttl is not None:
+            items.append(("Nats-TTL", f"{ttl}ms"))
+        return items
+
+    def headers_of_the_caller(self, params: Mapping[str, Any]) -> list[tuple[str, str]]:
+        return header_items(params)
 
 
 def pub_ack(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,23 +84,25 @@ def pub_ack(document: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-async def publish(requests: Requests, message: Outgoing, timeout: float | None) -> dict[str, Any]:
-    """A message as a request: it is stored when its pub ack is there."""
-    limit = requests.line.max_payload
-    if limit is not None and len(message.payload) > limit:  # a server would end the connection
-        raise invalid(f"{len(message.payload)} bytes are more than the {limit} of the server")
-    if requests.line.conduct.wrong("publish-without-reply"):
-        requests.line.publish(message.subject, message.payload, headers=message.headers)
-        return {"stream": "unknown", "seq": "0"}
-    try:
-        answer = await requests.request(message.subject, message.payload, message.headers, timeout)
-    except ClientError:
-        if requests.line.conduct.wrong("no-answer-taken-for-an-ack"):
-            return {"stream": "unknown", "seq": "0"}
-        raise
-    try:
+class Publisher:
+    """Publishes messages as requests: one is stored when its pub ack is there."""
+
+    def __init__(self, requests: Requests) -> None:
+        self.requests = requests
+
+    async def publish(self, message: Outgoing, timeout: float | None = None) -> dict[str, Any]:
+        self.check_size(message)
+        return self.read(await self.ask(message, timeout))
+
+    def check_size(self, message: Outgoing) -> None:
+        limit = self.requests.line.max_payload
+        if limit is not None and len(message.payload) > limit:  # a server would end the connection
+            raise invalid(f"{len(message.payload)} bytes are more than the {limit} of the server")
+
+    async def ask(self, message: Outgoing, timeout: float | None) -> Msg:
+        return await self.requests.request(
+            message.subject, message.payload, message.headers, timeout
+        )
+
+    def read(self, answer: Msg) -> dict[str, Any]:
         return pub_ack(answer_document(answer))
-    except ClientError:
-        if requests.line.conduct.wrong("publish-error-untold"):
-            return {"stream": "unknown", "seq": "0"}
-        raise

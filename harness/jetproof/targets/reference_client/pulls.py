@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jetproof.targets.reference_client.conduct import Conduct
-
 LARGE_BATCH = 1_000_000
 """What is asked for in messages where bytes are the limit: no batch would mean one message."""
 
@@ -49,11 +47,11 @@ class Limits:
 class Pending:
     """The pull requests under way, and their sums."""
 
-    def __init__(self, limits: Limits, conduct: Conduct | None = None) -> None:
+    def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.pulls: list[Pull] = []
-        self._begun = False
-        self._conduct = conduct or Conduct()
+        self.begun = False
+        """Whether there was a pull request."""
 
     @property
     def messages(self) -> int:
@@ -70,39 +68,27 @@ class Pending:
 
     def wanted(self) -> Pull | None:
         """The pull request that is due, if one is."""
-        limits, wrong = self.limits, self._conduct.wrong
-        amount = self.amount
-        if self._begun and wrong("consume-never-refills"):
+        if not self.due():
             return None
-        due = amount <= limits.low
-        if due and amount and wrong("threshold-overlooked"):
-            due = False
-        if due and limits.most == 1 and self._begun and wrong("stuck-at-one"):
-            due = False
-        if not due:
-            return None
-        size = limits.most - amount
-        if amount and limits.refill:
-            size = min(limits.refill, size)
-        if amount and wrong("refill-overfills"):
-            size = limits.most
-        if amount and size > 1 and wrong("refill-asks-for-one"):
-            size = 1
-        if limits.by_bytes:
-            return Pull(LARGE_BATCH, size)
-        return Pull(size, 0)
+        size = self.size()
+        return Pull(LARGE_BATCH, size) if self.limits.by_bytes else Pull(size, 0)
+
+    def due(self) -> bool:
+        """Whether no more is pending than the threshold."""
+        return self.amount <= self.limits.low
+
+    def size(self) -> int:
+        """How much a pull request asks for: what is missing, or the fixed size of the draft."""
+        missing = self.limits.most - self.amount
+        return min(self.limits.refill, missing) if self.amount and self.limits.refill else missing
 
     def asked(self, pull: Pull) -> None:
         """A pull request was published: it is added to what is pending."""
-        if self._begun and self._conduct.wrong("pull-not-counted"):
-            return
-        self._begun = True
+        self.begun = True
         self.pulls.append(pull)
 
     def processed(self, size: int) -> None:
         """A user message was processed: one message, and its size, are taken off."""
-        if self._conduct.wrong("message-not-counted"):
-            return
         self._take(1, size if self.limits.by_bytes else 0)
 
     def ended(self, messages: int, bytes: int) -> None:

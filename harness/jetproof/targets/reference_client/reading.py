@@ -6,11 +6,11 @@ import asyncio
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from jetproof.targets.reference_client.errors import ClientError, status_error, timed_out
-from jetproof.targets.reference_client.requests import NO_RESPONDERS, Requests, answer_document
+from jetproof.targets.reference_client.requests import Requests
 from jetproof.targets.reference_client.values import digits, encoded, header_pairs
 from jetproof.wire.frames import Msg
 from jetproof.wire.headers import Headers
@@ -68,7 +68,8 @@ class Reads:
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
         self._line = requests.line
-        self._wrong = requests.line.conduct.wrong
+
+    # One message
 
     async def direct(
         self,
@@ -79,32 +80,26 @@ class Reads:
         next_by_subject: str | None = None,
         min_last_seq: int | None = None,
     ) -> Stored:
-        """One message; a subject's last one is asked for with the subject appended."""
-        guard = self._guard(min_last_seq)
-        if guard and self._wrong("guarded-read-by-message-get"):
-            return await self.message(stream, seq=seq, last_by_subject=last_by_subject)
-        if next_by_subject is not None and self._wrong("next-asked-for-as-last"):
-            seq, last_by_subject, next_by_subject = None, next_by_subject, None
-        elif last_by_subject is not None and self._wrong("last-asked-for-as-next"):
-            last_by_subject, next_by_subject = None, last_by_subject
+        """One message, by a direct get."""
+        guard = self.guard(min_last_seq)
         if last_by_subject is not None:
-            subject = f"{_GET}.{stream}.{last_by_subject}"
-            body: dict[str, Any] = {**guard}
-            if guard and self._wrong("guarded-last-by-body"):
-                subject, body = f"{_GET}.{stream}", {"last_by_subj": last_by_subject, **guard}
-            elif self._wrong("appended-subject-with-a-payload"):
-                body["last_by_subj"] = last_by_subject
+            subject, body = self.last_request(stream, last_by_subject, guard)
         else:
             subject = f"{_GET}.{stream}"
-            asked = {"seq": self._start(seq), "next_by_subj": next_by_subject}
-            body = _given(asked) | guard
+            body = _given({"seq": self.start(seq), "next_by_subj": next_by_subject}) | guard
         data = json.dumps(body).encode() if body else b""
-        answer = await self._requests.request(subject, data)
-        if answer.status == NO_RESPONDERS and self._wrong("direct-get-falls-back"):
-            return await self.message(stream, seq=seq, last_by_subject=last_by_subject)
-        if answer.status is not None and not self._wrong("statuses-taken-for-messages"):
-            raise self._status(answer)
-        return self._stored(answer)
+        return self.read(await self._requests.request(subject, data))
+
+    def last_request(
+        self, stream: str, subject: str, guard: Mapping[str, Any]
+    ) -> tuple[str, dict[str, Any]]:
+        """A subject's last message is asked for with the subject appended, and no other body."""
+        return f"{_GET}.{stream}.{subject}", {**guard}
+
+    def read(self, answer: Msg) -> Stored:
+        if answer.status is not None:
+            raise self.status_error(answer)
+        return self.stored(answer)
 
     async def message(
         self,
@@ -115,15 +110,8 @@ class Reads:
         min_last_seq: int | None = None,
     ) -> Stored:
         """One message through the API of the stream, which its leader answers."""
-        asked = {"seq": seq, "last_by_subj": last_by_subject}
-        body = {name: value for name, value in asked.items() if value is not None}
-        body |= {} if self._wrong("message-get-unguarded") else self._guard(min_last_seq)
-        try:
-            found = (await self._requests.api(f"STREAM.MSG.GET.{stream}", body))["message"]
-        except ClientError as error:
-            if self._wrong("message-get-loses-the-code"):
-                raise ClientError("Error", error.text) from None
-            raise
+        body = _given({"seq": seq, "last_by_subj": last_by_subject}) | self.guard(min_last_seq)
+        found = (await self._requests.api(f"STREAM.MSG.GET.{stream}", body))["message"]
         block = found.get("hdrs")
         return Stored(
             stream,
@@ -133,6 +121,8 @@ class Reads:
             base64.b64decode(found.get("data") or ""),
             Headers.from_raw(base64.b64decode(block)) if block else None,
         )
+
+    # Many messages
 
     async def batch(
         self,
@@ -146,30 +136,33 @@ class Reads:
         min_last_seq: int | None = None,
     ) -> Gathered:
         """Up to so many messages from a start on: a sequence, or a time, and not both."""
-        if (batch is None or batch < 1) and not self._wrong("batch-number-unchecked"):
-            raise ClientError("InvalidOption", f"a batch is above 0, not {batch}")
-        if start_time is not None and self._wrong("batch-with-two-starts"):
-            seq = seq or 1
-        elif seq is not None and start_time is not None:
-            raise ClientError("InvalidOption", "a batch starts at seq or at start_time")
-        elif seq is None and start_time is None:
-            seq = 1
-        if seq == 1 and self._wrong("batch-without-a-start"):
-            seq = None
-        if start_time is not None and self._wrong("start-time-dropped"):
-            seq, start_time = 1, None
+        self.check_batch(batch)
+        seq, start_time = self.batch_start(seq, start_time)
         asked = {
-            "batch": None if self._wrong("batch-without-its-number") else batch,
-            "max_bytes": None if self._wrong("max-bytes-dropped") else max_bytes,
-            "seq": self._start(seq),
+            "batch": batch,
+            "max_bytes": max_bytes,
+            "seq": self.start(seq),
             "start_time": start_time,
             "next_by_subj": next_by_subject or ">",
         }
-        if self._wrong("batch-without-a-subject"):
-            del asked["next_by_subj"]
+        body = self.batch_body(_given(asked)) | self.guard(min_last_seq)
         gathered = Gathered()
-        await self._page(stream, _given(asked) | self._guard(min_last_seq), gathered)
+        await self._page(stream, body, gathered)
         return gathered
+
+    def check_batch(self, batch: int | None) -> None:
+        if batch is None or batch < 1:
+            raise ClientError("InvalidOption", f"a batch is above 0, not {batch}")
+
+    def batch_start(self, seq: int | None, start_time: str | None) -> tuple[int | None, str | None]:
+        """Every batch has one start, by default the first message."""
+        if seq is not None and start_time is not None:
+            raise ClientError("InvalidOption", "a batch starts at seq or at start_time")
+        return (1, None) if seq is None and start_time is None else (seq, start_time)
+
+    def batch_body(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """A batch names its size, its start and a subject; all subjects by default."""
+        return asked
 
     async def multi(
         self,
@@ -184,41 +177,43 @@ class Reads:
         min_last_seq: int | None = None,
     ) -> Gathered:
         """The last message of each subject; page by page unless the caller wants one batch."""
-        if self._wrong("only-the-first-subject"):
-            subjects = subjects[:1] if len(subjects) > 1 else [f"{stream}.none"]
-        if self._wrong("point-in-time-dropped"):
-            up_to_seq = up_to_time = None
         asked = {
             "multi_last": list(subjects),
-            "batch": None if self._wrong("subjects-without-a-number") else batch,
+            "batch": batch,
             "max_bytes": max_bytes,
-            "seq": None if self._wrong("page-starts-over") else seq,
+            "seq": seq,
             "up_to_seq": up_to_seq,
             "up_to_time": up_to_time,
         }
-        body = _given(asked) | self._guard(min_last_seq)
+        body = self.multi_body(stream, _given(asked)) | self.guard(min_last_seq)
         gathered = Gathered()
         while True:
             end = await self._page(stream, body, gathered)
             if end is None or batch is not None:
                 return gathered
-            if "seq" in body and self._wrong("paging-stops-early"):
+            further = self.next_page(body, end)
+            if further is None:
                 return gathered
-            if not _header_number(end, "Nats-Num-Pending"):
-                return gathered
-            last = _header_number(end, "Nats-Last-Sequence") or 0
-            body["seq"] = last + (0 if self._wrong("paging-repeats-the-last") else 1)
-            up_to = _header_number(end, "Nats-UpTo-Sequence")
-            if up_to is not None and not self._wrong("paging-forgets-the-point-in-time"):
-                body["up_to_seq"] = up_to
-                body.pop("up_to_time", None)
+            body = further
+
+    def multi_body(self, stream: str, asked: dict[str, Any]) -> dict[str, Any]:
+        """All that the caller asks for is sent."""
+        return asked
+
+    def next_page(self, body: Mapping[str, Any], end: Msg) -> dict[str, Any] | None:
+        """The request for what is pending: behind the last message, at the same point in time."""
+        if not header_number(end, "Nats-Num-Pending"):
+            return None
+        further = {**body, "seq": (header_number(end, "Nats-Last-Sequence") or 0) + 1}
+        up_to = header_number(end, "Nats-UpTo-Sequence")
+        if up_to is not None:
+            further["up_to_seq"] = up_to
+            further.pop("up_to_time", None)
+        return further
 
     async def _page(self, stream: str, body: Mapping[str, Any], gathered: Gathered) -> Msg | None:
         """One request and what comes of it; returns the end marker, unless it ended otherwise."""
-        line = self._line
-        patience = line.endpoint.timeout
-        if self._wrong("batches-never-time-out"):
-            patience = 3600.0
+        line, patience = self._line, self.patience()
         arrived: asyncio.Queue[Msg] = asyncio.Queue()
         await line.until_connected(line.endpoint.timeout)
         inbox = line.new_inbox()
@@ -229,31 +224,19 @@ class Reads:
             while True:
                 async with asyncio.timeout(patience):
                     msg = await arrived.get()
-                told = _header_number(msg, "Nats-Last-Sequence")
-                follows = told is None or before is None or told == before
-                if not follows and not self._wrong("batch-gaps-untold"):
-                    text = f"a message follows {told}, and {before} came before it"
-                    gathered.error = ClientError("BatchGap", text)
-                    return None
-                before = _header_number(msg, "Nats-Sequence")
-                if msg.status == 204 and not self._wrong("end-of-a-batch-unknown"):
+                self.check_order(before, msg)
+                before = header_number(msg, "Nats-Sequence")
+                if self.is_end(msg):
                     return msg
                 if msg.status is not None:
-                    if not self._wrong("batch-errors-untold"):
-                        gathered.error = self._status(msg)
+                    self.broken_off(msg, gathered)
                     return None
-                if _header_number(msg, "Nats-Num-Pending") is None:
-                    if self._wrong("old-server-unnoticed"):
-                        gathered.messages.append(Stored.of(msg))
-                        return None
-                    gathered.error = ClientError(
-                        "BatchUnsupported", "the server does not know batches of direct get"
-                    )
+                if header_number(msg, "Nats-Num-Pending") is None:
+                    self.unsupported(msg, gathered)
                     return None
-                gathered.messages.append(self._stored(msg))
+                gathered.messages.append(self.stored(msg))
         except TimeoutError:
-            if not self._wrong("unended-batch-in-peace"):
-                gathered.error = timed_out("direct get", patience)
+            self.unended(timed_out("direct get", patience), gathered)
             return None
         except ClientError as error:
             gathered.error = error
@@ -261,39 +244,56 @@ class Reads:
         finally:
             line.unsubscribe(subscription)
 
-    def _guard(self, min_last_seq: int | None) -> dict[str, Any]:
-        if min_last_seq is None:
-            return {"min_last_seq": 1} if self._wrong("guards-every-read") else {}
-        return {} if self._wrong("read-guard-dropped") else {"min_last_seq": min_last_seq}
+    def patience(self) -> float:
+        """How many seconds to wait for each message of a batch."""
+        return self._line.endpoint.timeout
 
-    def _start(self, seq: int | None) -> int | None:
-        return seq + 1 if seq is not None and self._wrong("sequence-off-by-one") else seq
+    def check_order(self, before: int | None, msg: Msg) -> None:
+        """Each message names the sequence before it: none may be missing in between."""
+        told = header_number(msg, "Nats-Last-Sequence")
+        if told is not None and before is not None and told != before:
+            text = f"a message follows {told}, and {before} came before it"
+            raise ClientError("BatchGap", text)
 
-    def _stored(self, msg: Msg) -> Stored:
-        if not msg.payload and self._wrong("empty-messages-taken-for-none"):
-            raise ClientError("NotFound", "an empty message")
-        if msg.payload[:1] == b"{" and self._wrong("payloads-read-as-answers"):
-            answer_document(msg)
-        if msg.status is not None:
-            return Stored("", "", 0, "", msg.payload, msg.headers)
-        stored = Stored.of(msg)
-        if stored.headers is not None and self._wrong("one-value-per-header"):
-            kept = dict(tuple(stored.headers))
-            stored = replace(stored, headers=Headers(kept.items()))
-        return stored
+    def is_end(self, msg: Msg) -> bool:
+        return msg.status == 204
 
-    def _status(self, msg: Msg) -> ClientError:
-        status, description = msg.status, msg.description
-        if status == 412 and self._wrong("guard-status-as-not-found"):
-            status, description = 404, "Message Not Found"
+    def broken_off(self, msg: Msg, gathered: Gathered) -> None:
+        """A status other than the end marker."""
+        gathered.error = self.status_error(msg)
+
+    def unsupported(self, msg: Msg, gathered: Gathered) -> None:
+        """A first reply without Nats-Num-Pending is that of an older server."""
+        text = "the server does not know batches of direct get"
+        gathered.error = ClientError("BatchUnsupported", text)
+
+    def unended(self, error: ClientError, gathered: Gathered) -> None:
+        """The end marker did not come."""
+        gathered.error = error
+
+    # Both
+
+    def guard(self, min_last_seq: int | None) -> dict[str, Any]:
+        return {} if min_last_seq is None else {"min_last_seq": min_last_seq}
+
+    def start(self, seq: int | None) -> int | None:
+        """The sequence that is asked for: the one that the caller names."""
+        return seq
+
+    def stored(self, msg: Msg) -> Stored:
+        """A message, whatever its payload looks like."""
+        return Stored.of(msg)
+
+    def status_error(self, msg: Msg) -> ClientError:
         names = {404: "NotFound", 408: "BadRequest", 412: "MinLastSequence", 413: "TooManyResults"}
-        return status_error(names.get(status or 0, "NoResponders"), status, description)
+        kind = names.get(msg.status or 0, "NoResponders")
+        return status_error(kind, msg.status, msg.description)
 
 
 def _given(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in asked.items() if value is not None}
 
 
-def _header_number(msg: Msg, name: str) -> int | None:
+def header_number(msg: Msg, name: str) -> int | None:
     value = None if msg.headers is None else msg.headers.get(name)
     return int(value) if value is not None and value.isdigit() else None

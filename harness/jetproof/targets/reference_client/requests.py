@@ -22,22 +22,19 @@ class Requests:
         self.line = line
         self._inbox = ""
         self._subscription: Subscription | None = None
-        self._waiting: dict[str, asyncio.Future[Msg]] = {}
+        self.waiting: dict[str, asyncio.Future[Msg]] = {}
         self._last = 0
-        self._spare: list[Msg] = []
 
     def reply_subject(self) -> tuple[str, asyncio.Future[Msg]]:
         """A fresh reply subject below the common inbox, and its first answer."""
         if self._subscription is None:
             self._inbox = self.line.new_inbox()
-            self._subscription = self.line.subscribe(f"{self._inbox}.*", self._answered)
+            self._subscription = self.line.subscribe(f"{self._inbox}.*", self.answered)
         self._last += 1
         reply = f"{self._inbox}.{self._last}"
         answer: asyncio.Future[Msg] = asyncio.get_running_loop().create_future()
-        self._waiting[reply] = answer
-        answer.add_done_callback(lambda _: self._waiting.pop(reply, None))
-        if self._spare:
-            answer.set_result(self._spare.pop(0))
+        self.waiting[reply] = answer
+        answer.add_done_callback(lambda _: self.waiting.pop(reply, None))
         return reply, answer
 
     async def request(
@@ -48,9 +45,7 @@ class Requests:
         timeout: float | None = None,
     ) -> Msg:
         """The first answer, whatever it is; waits for a lost connection within its time."""
-        seconds = self.line.endpoint.timeout if timeout is None else timeout
-        if self.line.conduct.wrong("requests-never-time-out"):
-            seconds = 3600.0
+        seconds = self.patience(timeout)
         reply, answer = self.reply_subject()
         try:
             async with asyncio.timeout(seconds):
@@ -62,6 +57,10 @@ class Requests:
         finally:
             answer.cancel()
 
+    def patience(self, timeout: float | None) -> float:
+        """How many seconds to wait for an answer."""
+        return self.line.endpoint.timeout if timeout is None else timeout
+
     async def api(
         self, subject: str, body: object = None, timeout: float | None = None
     ) -> dict[str, Any]:
@@ -69,12 +68,9 @@ class Requests:
         data = b"" if body is None else json.dumps(body).encode()
         return answer_document(await self.request(f"$JS.API.{subject}", data, timeout=timeout))
 
-    def _answered(self, msg: Msg, at: float) -> None:
-        answer = self._waiting.get(msg.subject)
-        if self.line.conduct.wrong("answers-taken-in-turn"):
-            answer = next(iter(self._waiting.values()), None)
-            if answer is None or answer.done():
-                self._spare.append(msg)
+    def answered(self, msg: Msg, at: float) -> None:
+        """An answer belongs to the request whose reply subject it came to."""
+        answer = self.waiting.get(msg.subject)
         if answer is not None and not answer.done():
             answer.set_result(msg)
 

@@ -27,7 +27,7 @@ class State:
         self.conduct = conduct
         self.writer = writer
         self._requests: Requests | None = None
-        self._named: dict[str, object] = {}
+        self.named: dict[str, object] = {}
         self._replies: dict[str, str] = {}
         self._messages = 0
 
@@ -40,11 +40,13 @@ class State:
     async def connect(self, endpoint: Endpoint) -> None:
         if self._requests is not None:
             raise bad_call("there is a connection already")
-        self._requests = Requests(await Line.open(endpoint, self.conduct, self._connection_event))
+        part = self.conduct.part
+        line = await part(Line).open(endpoint, self.conduct, self.connection_event)
+        self._requests = part(Requests)(line)
 
     async def close(self) -> None:
         """Ends everything that has a name, and the connection."""
-        named, self._named = list(self._named.values()), {}
+        named, self.named = list(self.named.values()), {}
         requests, self._requests = self._requests, None
         self._replies.clear()
         for thing in named:
@@ -53,19 +55,17 @@ class State:
         if requests is not None:
             await requests.line.close()
 
-    def _connection_event(self, kind: str, error: ClientError | None) -> None:
+    def connection_event(self, kind: str, error: ClientError | None) -> None:
         more = {} if error is None else {"error": error.body()}
         self.writer.event("connection", None, kind=kind, name=kind, **more)
-        if kind == "reconnected" and self.conduct.wrong("consumers-forgotten-at-reconnect"):
-            self._named.clear()
 
     def name(self, params: Params, thing: object) -> None:
         """Gives a new thing the name that the call wants for it."""
-        self._named[text(params, "as")] = thing
+        self.named[text(params, "as")] = thing
 
     def thing(self, params: Params, kind: type[T]) -> T:
         """What the call refers to."""
-        thing = self._named.get(text(params, "of"))
+        thing = self.named.get(text(params, "of"))
         if not isinstance(thing, kind):
             raise not_open(params["of"])
         return thing

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final, NamedTuple
 
 from jetproof.targets.reference_client.conduct import Conduct
 from jetproof.targets.reference_client.errors import ClientError, status_error
 from jetproof.wire.frames import Msg
+
+_COMPLETED: Final = ("batch completed", "batch-completed")
 
 
 class Told(Enum):
@@ -24,6 +27,13 @@ class Left:
 
     messages: int
     bytes: int
+
+
+class Consequence(NamedTuple):
+    """Whether the application is told of a status, and whether the consume ends."""
+
+    told: Told
+    ends: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,99 +71,46 @@ def pending_left(msg: Msg) -> Left | None:
         return None
 
 
-def meaning(msg: Msg, conduct: Conduct) -> Meaning:
-    """What the status means under the revision in force, knobs included."""
-    status, description = msg.status, msg.description
-    left = pending_left(msg)
-    told, ends = _draft(left) if conduct.draft else _stable(status, description)
-    told, ends = _bent(told, ends, status, description, conduct)
-    if left is not None and _uncounted(status, description, conduct):
-        left = Left(0, 0)
-    error = status_error(_kind(told, status), status, description)
-    return Meaning(told, ends, error, left, forget_pin=status == 423)
+class Statuses:
+    """What statuses mean under the revision in force."""
 
+    def __init__(self, conduct: Conduct) -> None:
+        self.draft = conduct.draft
 
-def _draft(left: Left | None) -> tuple[Told, bool]:
-    """Any error with both pending headers is none; any other ends the consume."""
-    return (Told.ERROR, True) if left is None else (Told.NOT, False)
+    def meaning(self, msg: Msg) -> Meaning:
+        left = self.left(msg)
+        told, ends = self.consequence(msg, left)
+        error = status_error(_kind(told, msg.status), msg.status, msg.description)
+        return Meaning(told, ends, error, left, forget_pin=msg.status == 423)
 
+    def left(self, msg: Msg) -> Left | None:
+        """What is taken off what is pending: whatever the status, its pending headers count."""
+        return pending_left(msg)
 
-def _stable(status: int | None, description: str) -> tuple[Told, bool]:
-    text = description.lower()
-    match status:
-        case 400:
-            return Told.ERROR, False
-        case 404 | 408 | 423:
-            return Told.NOT, False
-        case 409 if "consumer deleted" in text or "push based" in text:
-            return Told.ERROR, True
-        case 409 if "exceeds maxbytes" in text or text in ("batch completed", "batch-completed"):
-            return Told.NOT, False
-        case 503:
-            return Told.ERROR, False
-        case _:  # 409 Exceeded Max..., Leadership Change, Server Shutdown, and what is yet to come
-            return Told.WARNING, False
+    def consequence(self, msg: Msg, left: Left | None) -> Consequence:
+        if self.draft:
+            return self._of_the_draft(left)
+        text = msg.description.lower()
+        match msg.status:
+            case 400:
+                return Consequence(Told.ERROR, ends=False)
+            case 404 | 408 | 423:
+                return Consequence(Told.NOT, ends=False)
+            case 409 if "consumer deleted" in text or "push based" in text:
+                return Consequence(Told.ERROR, ends=True)
+            case 409 if "exceeds maxbytes" in text or text in _COMPLETED:
+                return Consequence(Told.NOT, ends=False)
+            case 503:
+                return Consequence(Told.ERROR, ends=False)
+            case _:  # 409 Exceeded Max..., Leadership Change, Server Shutdown, and later ones
+                return Consequence(Told.WARNING, ends=False)
+
+    def _of_the_draft(self, left: Left | None) -> Consequence:
+        """Any error with both pending headers is none; any other ends the consume."""
+        if left is None:
+            return Consequence(Told.ERROR, ends=True)
+        return Consequence(Told.NOT, ends=False)
 
 
 def _kind(told: Told, status: int | None) -> str:
     return "NoResponders" if status == 503 else told.value if told is not Told.NOT else "Status"
-
-
-def _uncounted(status: int | None, description: str, conduct: Conduct) -> bool:
-    known = status == 408 or "exceeds maxbytes" in description.lower()
-    if conduct.wrong("pending-headers-ignored"):
-        return True
-    if not known and status != 423 and conduct.wrong("unknown-pending-ignored"):
-        return True
-    if status == 423 and conduct.wrong("wrong-pin-uncounted"):
-        return True
-    if description.lower().startswith("batch") and conduct.wrong("batch-completed-uncounted"):
-        return True
-    return description == "Interest Expired" and conduct.wrong("interest-expired-uncounted")
-
-
-def _bent(
-    told: Told, ends: bool, status: int | None, description: str, conduct: Conduct
-) -> tuple[Told, bool]:
-    wrong, text = conduct.wrong, description.lower()
-    silent: str | None = None
-    if conduct.draft and told is Told.NOT and wrong("counted-errors-told"):
-        return Told.ERROR, ends
-    match status:
-        case 503 if conduct.draft and wrong("missing-consumer-survived"):
-            return Told.NOT, False
-        case 400 if wrong("bad-request-untold"):
-            return Told.NOT, ends
-        case 404:
-            if wrong("no-messages-ends-consume"):
-                return told, True
-            silent = "no-messages-told"
-        case 408 if "interest" in text:
-            silent = "interest-expired-told"
-        case 408:
-            if wrong("timeout-ends-consume"):
-                return told, True
-            silent = "timeout-told"
-        case 423:
-            silent = "wrong-pin-told"
-        case 409 if "maxbytes" in text and "message size" in text:
-            silent = "too-big-told"
-        case 409 if "deleted" in text:
-            if wrong("deleted-survived"):
-                return told, False
-            if wrong("deleted-untold"):
-                return Told.NOT, ends
-        case 409 if "push based" in text:
-            if wrong("push-based-survived"):
-                return told, False
-            if wrong("push-based-untold"):
-                return Told.NOT, ends
-        case 409 if text.startswith("exceeded") and wrong("warnings-end-consume"):
-            return Told.ERROR, True
-        case _:
-            pass
-    if silent is not None and told is Told.NOT and wrong(silent):
-        return Told.ERROR, ends
-    if conduct.draft and ends and wrong("errors-survived"):
-        return told, False
-    return told, ends

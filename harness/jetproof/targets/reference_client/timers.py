@@ -8,46 +8,45 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jetproof.targets.reference_client.conduct import Conduct
-
 
 class Heartbeat:
-    """Runs out when nothing was heard for twice the idle heartbeat; stands still while paused."""
+    """Runs out when nothing was heard for too long; stands still while paused."""
 
-    def __init__(self, idle: float, now: float, conduct: Conduct | None = None) -> None:
-        self._conduct = conduct or Conduct()
-        self.limit = (8 if self._conduct.wrong("silence-told-late") else 2) * idle
+    def __init__(self, idle: float, now: float) -> None:
+        self.limit = self.patience(idle)
         self.deadline = now + self.limit
-        self._paused: float | None = None
+        self.paused: float | None = None
+        """Since when it stands still."""
+
+    def patience(self, idle: float) -> float:
+        """How long silence may last: twice the idle heartbeat."""
+        return 2 * idle
 
     def heard(self, now: float) -> None:
         """Something came: a message, a status, or a heartbeat."""
-        if self._paused is None:
+        if self.paused is None:
             self.deadline = now + self.limit
 
     def pause(self, now: float) -> None:
         """The connection is lost."""
-        if not self._conduct.wrong("timer-runs-while-disconnected") and self._paused is None:
-            self._paused = now
+        if self.paused is None:
+            self.paused = now
 
     def resume(self, now: float) -> None:
         """The connection is there again: the timer starts anew."""
-        paused, self._paused = self._paused, None
-        if paused is not None and self._conduct.wrong("timer-not-reset-at-reconnect"):
-            self.deadline += now - paused
-        else:
-            self.deadline = now + self.limit
+        self.paused = None
+        self.deadline = now + self.limit
 
     def run_out(self, now: float) -> bool:
         """Whether it has; it then starts anew, so that silence is told time and again."""
-        if self._paused is not None or now < self.deadline:
+        if self.paused is not None or now < self.deadline:
             return False
         self.deadline = now + self.limit
         return True
 
     @property
     def next_look(self) -> float:
-        return float("inf") if self._paused is not None else self.deadline
+        return float("inf") if self.paused is not None else self.deadline
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
 
+from jetproof.load.rules import parse_message, parse_rules
 from jetproof.model.template import Env
 from jetproof.targets.tap.book import Decision, Made, RuleBook
 from jetproof.targets.tap.events import Event, TapEvent
@@ -28,7 +29,7 @@ from jetproof.targets.tap.session import Session
 from jetproof.targets.tap.timed_flag import TimedFlag
 from jetproof.wire.errors import WireTimeout
 from jetproof.wire.frames import Frame
-from jetproof.wire.rules import Rule, parse_message, parse_rules
+from jetproof.wire.rules import Rule
 from jetproof.wire.rules.model import Accept, Pause, Refuse, Reply, Resume
 
 RuleLike = Rule | Mapping[str, Any]
