@@ -106,7 +106,7 @@ class Item:
     """False if that edition does not list the case, or lists it as it was before it changed."""
 
     @property
-    def law(self) -> str:
+    def revision_name(self) -> str:
         """The revision by name, where it is another than the one that the case is about."""
         return "" if self.revision == self.case.revision else f"{self.case.spec}@{self.revision}"
 
@@ -257,7 +257,9 @@ def name_of(item: Item, target: PlanTarget) -> str:
     client = client_name(item.client.name) if item.client else None
     topology = item.case.given.topology
     return str(
-        CellId(item.case.id, str(target.version), topology, target.provider, client, item.law)
+        CellId(
+            item.case.id, str(target.version), topology, target.provider, client, item.revision_name
+        )
     )
 
 
@@ -268,8 +270,8 @@ def replay_command(library: Library, item: Item, target: PlanTarget) -> str:
     words += ["--server", target.name]
     if item.client is not None:
         words += ["--client", item.client.name]
-    if item.law:
-        words += ["--spec", item.law]
+    if item.revision_name:
+        words += ["--spec", item.revision_name]
     return shlex.join(words)
 
 
@@ -339,7 +341,7 @@ def _why_not_client(library: Library, item: Item, client: PlanClient) -> str | N
 
 
 def client_items(library: Library, cases: Iterable[Case], client: PlanClient) -> tuple[Item, ...]:
-    """Each case by the revision that the library claims, or else by the text that is the law.
+    """Each case by the revision that the library claims, or else by the default revision.
 
     What holds in neither is planned all the same, and does not apply."""
     items = []
@@ -353,7 +355,7 @@ def client_items(library: Library, cases: Iterable[Case], client: PlanClient) ->
 
 
 def is_claimed(library: Library, client: PlanClient, spec: str, revision: int) -> bool:
-    """Whether a library is held to this revision: the one it claims, or the law if it claims none."""
+    """Whether a library is held to this revision: the one it claims, or else the default."""
     return is_held_to(client.claims, spec, library.specs[spec].revision, revision)
 
 
@@ -451,7 +453,7 @@ def _by_spec(
         for case in cases:
             if case.spec != name:
                 continue
-            law = case.revision if revision is None else revision
-            if all(clause.holds_in(law) for clause in library.clauses_of(case)):
-                items.append(Item(case, law, asked=revision is not None))
+            judged_by = case.revision if revision is None else revision
+            if all(clause.holds_in(judged_by) for clause in library.clauses_of(case)):
+                items.append(Item(case, judged_by, asked=revision is not None))
     return items

@@ -153,7 +153,9 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Cell]:
 def test_an_example_gets_the_verdict_that_the_page_says(
     example: Example, cells: dict[str, Cell], tmp_path: Path
 ) -> None:
-    for case in cases_of(example, tmp_path):
+    cases = cases_of(example, tmp_path)
+    assert cases
+    for case in cases:
         cell = cells[case.id]
         assert cell.verdict == Verdict(example.verdict), cell.reason
 
@@ -212,6 +214,7 @@ def test_every_law_is_explained_and_used() -> None:
     of_clients = "".join(
         path.read_text(encoding="utf-8") for path in suites.glob("*/client/*.yaml")
     )
+    assert LAWS
     for name, law in LAWS.items():
         assert f"law: {{{name}: " in (of_clients if law.for_clients else played)
         [row] = [line for line in page.splitlines() if line.startswith(f"| `{name}` | ")]

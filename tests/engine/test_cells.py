@@ -28,7 +28,7 @@ CELL = Cell(
 
 
 def test_the_revision_is_named_where_it_is_not_the_cases_own() -> None:
-    asked = replace(CELL, law="demo@2")
+    asked = replace(CELL, revision="demo@2")
     assert CELL.name == "demo/f::c @2.14.6 single"
     assert asked.name == "demo/f::c @2.14.6 single demo@2"
     assert cell_of(cell_row("run", CELL)) == CELL

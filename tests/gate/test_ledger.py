@@ -103,7 +103,9 @@ def test_an_entry_that_holds_sometimes_must_expire(tmp_path: Path) -> None:
 
 def test_every_ledger_beside_an_adapter_can_be_read() -> None:
     library = load_library()
-    for adapter in known_adapters().values():
+    adapters = known_adapters()
+    assert adapters
+    for adapter in adapters.values():
         file = adapter.folder / LEDGER
         ledger = read_ledger(file, library)
         assert ledger.library == adapter.name, file

@@ -179,7 +179,9 @@ class TestWhatJetproofCarries:
     def test_every_error_of_the_folder_is_asserted_by_a_case_of_its_clause(
         self, carried: Library
     ) -> None:
-        for clause in carried.specs["errors"].clauses.values():
+        clauses = carried.specs["errors"].clauses
+        assert clauses
+        for clause in clauses.values():
             if clause.status is Status.SILENT:
                 continue
             code = 10000 + int(clause.id[4:7])
@@ -190,6 +192,7 @@ class TestWhatJetproofCarries:
 
     def test_the_case_of_an_error_applies_where_the_error_is_there(self, carried: Library) -> None:
         """A proof that is n/a on the first release with the error would prove nothing there."""
+        assert CODES
         for code in CODES:
             entry = carried.errors.lookup(code, "2.15.1")
             assert entry is not None

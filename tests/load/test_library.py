@@ -72,6 +72,7 @@ def test_the_library_that_jetproof_carries_has_no_mistakes() -> None:
 
 def test_every_case_says_at_its_place_what_it_is() -> None:
     library = load_library()
+    assert library.cases
     for case in library.cases:
         lines = (library.root / case.file).read_text().splitlines()
         line, written = lines[case.line - 1], f"case: {case.name}"

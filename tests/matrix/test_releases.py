@@ -170,7 +170,7 @@ def test_the_time_left_counts_what_every_release_has_to_play() -> None:
             yield from play("2.12.0", f"s::c{number}")
 
     text = printed(events(), cells=10, clock=clock)
-    assert "1 of 4 releases · about 15 min 00 s left" in text
+    assert "1 of 4 releases · about 15 min left" in text
 
 
 def test_progress_names_the_releases_that_are_being_played() -> None:
@@ -225,4 +225,5 @@ def test_the_summary_has_one_row_a_release() -> None:
 def test_hostile_names_cannot_act_on_the_terminal() -> None:
     hostile = make_cell("2.12.0", "s::c", Verdict.FAIL, reason="\x1b[2J\u202e")
     text = printed([run_started(), CaseFinished(hostile), RunFinished("r")])
+    assert "s::c" in text
     assert all(line.isprintable() for line in text.split("\n"))

@@ -100,11 +100,12 @@ def test_every_clause_of_clients_has_a_knob_or_a_reason() -> None:
 
 
 def test_revisions_are_ones_that_it_speaks() -> None:
-    for knob in KNOBS:
-        if knob.revision is not None:
-            spec, _, number = knob.revision.partition("@")
-            asked = {spec.replace("-", ""): int(number)}
-            assert Faulty([knob.name], **asked).claims[spec] == int(number)  # type: ignore[arg-type]
+    bound = {knob.name: knob.revision for knob in KNOBS if knob.revision is not None}
+    assert bound
+    for name, revision in bound.items():
+        spec, _, number = revision.partition("@")
+        asked = {spec.replace("-", ""): int(number)}
+        assert Faulty([name], **asked).claims[spec] == int(number)  # type: ignore[arg-type]
 
 
 def test_a_knob_that_is_not_there() -> None:

@@ -57,7 +57,9 @@ def test_a_run_becomes_five_files_with_the_columns_of_their_tables(run: Path, ke
 def test_rows_name_their_cell_by_number(run: Path, kept: Path) -> None:
     compact(run, kept)
     cells = {cell["cell_no"]: cell for cell in rows(kept, "cells")}
-    for frame in rows(kept, "frames"):
+    frames = rows(kept, "frames")
+    assert frames
+    for frame in frames:
         cell = cells[frame["cell_no"]]
         assert (frame["case"], frame["server"]) == (cell["case"], cell["server"])
 

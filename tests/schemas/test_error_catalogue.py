@@ -38,6 +38,7 @@ def test_ids_are_the_numbers_in_order(clauses: dict[str, Clause]) -> None:
 def test_a_clause_names_the_number_and_the_code_of_the_table(
     library: Library, clauses: dict[str, Clause]
 ) -> None:
+    assert clauses
     for clause in clauses.values():
         entry = entry_of(clause, library.errors)
         code = entry.code if clause.id != "ERR-195a" else entry.code - 1
@@ -49,6 +50,7 @@ def test_a_clause_names_the_number_and_the_code_of_the_table(
 def test_a_clause_applies_from_the_first_release_with_the_error(
     library: Library, clauses: dict[str, Clause]
 ) -> None:
+    assert clauses
     for clause in clauses.values():
         since = entry_of(clause, library.errors).since
         if clause.id[-1].isdigit():
@@ -61,6 +63,7 @@ def test_a_clause_applies_from_the_first_release_with_the_error(
 def test_a_clause_rests_on_the_description_of_the_error(
     library: Library, clauses: dict[str, Clause]
 ) -> None:
+    assert clauses
     for clause in clauses.values():
         entry = entry_of(clause, library.errors)
         assert clause.anchor == f"error_code {entry.code}", clause.id

@@ -89,6 +89,7 @@ def test_hostile_text_gives_valid_xml_without_control_characters(
 ) -> None:
     written(tmp_path, hostile_cell(verdict))
     text = (tmp_path / "junit.xml").read_text(encoding="utf-8")
+    assert "<testcase" in text
     assert all(line.isprintable() for line in text.split("\n"))
 
 

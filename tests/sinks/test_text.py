@@ -7,13 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jetproof.sinks.text import (
-    fit,
-    pad,
     visible,
     visible_lines,
     visible_payload,
     visible_value,
-    width,
 )
 
 from .samples import HOSTILE
@@ -90,10 +87,3 @@ def test_values_read_as_they_would_stand_in_a_document(value: object, shown: str
 
 def test_a_hostile_value_is_shown_without_harm() -> None:
     assert visible_value({HOSTILE: HOSTILE * 100}).isprintable()
-
-
-def test_wide_characters_count_twice_and_combining_ones_not_at_all() -> None:
-    assert width("日本") == 4
-    assert width("e\u0301") == 1
-    assert fit("日本語", 5) == "日本…"
-    assert pad("日", 4) == "日  "

@@ -76,14 +76,18 @@ def test_how_often_was_asked_until_the_answer_came_is_no_difference() -> None:
         for number, answer in enumerate(("not yet", "not yet", "ready"))
         for frame in asked(TWO, number, info, answer, "1")
     ]
-    assert all(pair.same for pair in aligned(once, thrice))
+    pairs = list(aligned(once, thrice))
+    assert pairs
+    assert all(pair.same for pair in pairs)
 
 
 def test_advisories_come_in_any_order() -> None:
     first = frame("<", "$JS.EVENT.ADVISORY.A", connection="observer", step="1")
     second = frame("<", "$JS.EVENT.ADVISORY.B", connection="observer", step="1")
     late = frame("<", "$JS.EVENT.ADVISORY.A", connection="observer", step="2")
-    assert all(pair.same for pair in aligned([first, second], [second, late]))
+    pairs = list(aligned([first, second], [second, late]))
+    assert pairs
+    assert all(pair.same for pair in pairs)
 
 
 def test_very_many_frames_are_compared_by_their_place() -> None:

@@ -95,7 +95,9 @@ class Side:
 
     def key(self, item: Item) -> CaseKey:
         """What tells a case from others on both sides: versions of a library may claim other texts."""
-        return item.case.id if self.client or not item.law else f"{item.case.id} {item.law}"
+        if self.client or not item.revision_name:
+            return item.case.id
+        return f"{item.case.id} {item.revision_name}"
 
 
 class Listener(Protocol):
@@ -410,8 +412,8 @@ class _Rounds:
                     played.log = log or played.log
                 case CaseFinished(cell=cell):
                     key = keys.get(cell.case, cell.case)
-                    law = f" {cell.law}" if cell.law and side.client is None else ""
-                    key = f"{cell.case}{law}" if law else key
+                    revision = f" {cell.revision}" if cell.revision and side.client is None else ""
+                    key = f"{cell.case}{revision}" if revision else key
                     one = Observation(cell, broken_of(event), folder)
                     played.observations.setdefault(key, []).append(one)
                 case SchemaJudged(result=result):

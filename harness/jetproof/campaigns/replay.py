@@ -31,7 +31,7 @@ class Wanted:
 
     case: str
     server: str = "latest"
-    law: tuple[str, int | None] | None = None
+    revision: tuple[str, int | None] | None = None
     client: str | None = None
 
 
@@ -42,8 +42,8 @@ def wanted(name: str) -> Wanted:
     client = cell.client
     # Jetproof has its own reference client in one version only.
     library = None if client is None else client.library if client.is_reference else str(client)
-    law = (spec, int(number)) if at else None
-    return Wanted(cell.case, cell.server or "latest", law, library)
+    revision = (spec, int(number)) if at else None
+    return Wanted(cell.case, cell.server or "latest", revision, library)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,7 +99,7 @@ async def plan_replay(
         judged = await meet([parse_client(cell.client)], None, library, options.time_factor)
         client = judged[0].plan
         items = tuple(replace(item, client=client) for item in selected.items)
-        if cell.law is None:
+        if cell.revision is None:
             items = client_items(library, [item.case for item in items], client)
         selected = replace(selected, items=items)
     return Replay(
@@ -120,7 +120,7 @@ def _selected(library: Library, cell: Wanted) -> Selected:
             phase="plan",
             hint="say which one: --client go:nats.go",
         )
-    selection = Selection((name,), specs=(cell.law,) if cell.law else ())
+    selection = Selection((name,), specs=(cell.revision,) if cell.revision else ())
     selected = select_cases(library, selection, for_clients=cell.client is not None)
     if len(selected.items) != 1:
         listed = ", ".join(item.case.id for item in selected.items[:10])

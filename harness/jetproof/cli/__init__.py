@@ -45,18 +45,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _told(error: JetproofError, *, as_json: bool) -> int:
     from jetproof.cli.common import error_document, write_json
-    from jetproof.sinks.paint import paint_for
-    from jetproof.sinks.text import visible_lines
+    from jetproof.sinks.console.lines import ALARM, line
+    from jetproof.sinks.console.screen import Screen
 
     code = _CODES[error.phase]
     if as_json:
         write_json(error_document(error, code))
-    paint = paint_for(sys.stderr)
     mistakes = len(getattr(error, "mistakes", ()))
-    told = f"{mistakes} mistake{'' if mistakes == 1 else 's'}:\n" if mistakes else ""
-    sys.stderr.write(f"{paint.style('jetproof:', 'alarm')} {told}{visible_lines(error.message)}\n")
+    first, *more = error.message.split("\n")
+    if mistakes:
+        first, more = f"{mistakes} mistake{'' if mistakes == 1 else 's'}:", [first, *more]
+    lines = [line(("jetproof:", ALARM), f" {first}"), *map(line, more)]
     if error.hint:
-        sys.stderr.write(f"  {visible_lines(error.hint)}\n")
+        head, *rest = error.hint.split("\n")
+        lines += [line(f"  {head}"), *map(line, rest)]
+    Screen(sys.stderr).print(lines)
     return code
 
 

@@ -51,34 +51,28 @@ def _row(clause: Clause, cases: Mapping[str, Sequence[str]]) -> dict[str, object
 
 
 def _print(clauses: Sequence[Clause], cases: Mapping[str, Sequence[str]]) -> None:
-    import textwrap
-
     from jetproof.model.clause import Actor
-    from jetproof.sinks.paint import paint_for
-    from jetproof.sinks.text import visible
+    from jetproof.sinks.console.lines import bold, dim, line
+    from jetproof.sinks.console.screen import Screen
 
-    paint = paint_for(sys.stdout)
+    screen = Screen(sys.stdout)
+    layout, lines = screen.layout, []
     section = ""
     for clause in clauses:
         title = f"{clause.spec}, {clause.section}"
         if title != section:
-            sys.stdout.write(("\n" if section else "") + f"{paint.bold(visible(title))}\n")
+            lines += [*([line()] if section else []), line(bold(title))]
             section = title
         kind = clause.level.value if clause.decides else clause.status.value
         if clause.actor is not Actor.SERVER:
             kind += f", {clause.actor.value}"
-        sys.stdout.write(f"  {paint.style(visible(clause.id), 'blue')} {paint.dim(kind)}\n")
-        for line in textwrap.wrap(visible(clause.text), paint.width - 6):
-            sys.stdout.write(f"      {line}\n")
+        lines.append(line("  ", (clause.id, "blue"), " ", dim(kind)))
+        lines += layout.wrapped(clause.text, "      ")
         for case in cases.get(clause.id, ()):
-            sys.stdout.write(f"      {paint.style('tested by', 'green')} {visible(case)}\n")
+            lines.append(line("      ", ("tested by", "green"), f" {case}"))
         if not cases.get(clause.id):
-            sys.stdout.write(f"      {paint.style('untested', 'yellow')}\n")
-            for line in textwrap.wrap(visible(clause.note or ""), paint.width - 6):
-                sys.stdout.write(f"      {paint.dim(line)}\n")
-    if not clauses:
-        sys.stdout.write("no clause of these is untested\n")
-        return
+            lines.append(line("      ", ("untested", "yellow")))
+            lines += layout.wrapped(clause.note or "", "      ", "dim")
     untested = sum(not cases.get(clause.id) for clause in clauses)
-    told = f"{plural(len(clauses), 'clause')}, {len(clauses) - untested} tested, {untested} not"
-    sys.stdout.write(f"\n{told}\n")
+    count = f"{plural(len(clauses), 'clause')}, {len(clauses) - untested} tested, {untested} not"
+    screen.print([*lines, line(), line(count)] if clauses else ["no clause of these is untested"])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jetproof.cli.common import Commands
     from jetproof.targets.clients.inventory import Entry
 
-_LOOKS = {"built": "green", "not built": "bold", "n/a": "yellow", "failed": "alarm"}
+_LOOKS = {"built": "green", "not built": "bold", "n/a": "yellow", "failed": "bold red"}
 
 
 def add_parser(commands: Commands) -> None:
@@ -53,29 +53,28 @@ def run_build(args: argparse.Namespace) -> int:
 
 
 def _told(args: argparse.Namespace, entries: Iterable[Entry], code: int) -> int:
-    from jetproof.sinks.paint import paint_for
-    from jetproof.sinks.text import pad, visible, visible_lines
+    from jetproof.sinks.console.lines import Part, bold, line
+    from jetproof.sinks.console.screen import Screen
+    from jetproof.sinks.console.tables import table_lines
+    from jetproof.sinks.text import visible
 
     rows = list(entries)
     if args.json:
         documents = [row.document() for row in rows]
         write_json({"schema": 1, "clients": documents, "exit_code": code})
         return code
-    paint = paint_for(sys.stdout)
-    sizes = [max(map(len, column), default=0) for column in zip(*map(_cells, rows), strict=True)]
+    table: list[list[Part]] = []
     for row in rows:
-        name, version, state = map(pad, _cells(row), sizes)
-        told = row.about if row.state in ("built", "not built") else row.reason.splitlines()[0]
-        look = paint.style(state, _LOOKS[row.state])
-        sys.stdout.write(f"{name}  {version}  {look}  {visible(told, 200)}\n")
+        about = row.about if row.state in ("built", "not built") else row.reason.splitlines()[0]
+        look = row.state, _LOOKS[row.state]
+        table.append([row.name, row.version, look, visible(about, 200)])
         if row.hint and row.state == "n/a":
-            sys.stdout.write(f"{' ' * (sum(sizes) + 6)}{paint.bold(visible(row.hint))}\n")
+            table.append(["", "", "", bold(row.hint)])
+    screen = Screen(sys.stdout)
+    lines = table_lines(None, table, screen.layout)
+    for row in rows:
         if row.state == "failed" or (args.verbose and row.log):
-            sys.stdout.write(f"  {visible_lines(row.reason or row.log)}\n".replace("\n", "\n  "))
-            sys.stdout.write("\n")
-    sys.stdout.write(f"\n{plural(len(rows), 'client')}\n")
+            lines += [line(), line(bold(row.name))]
+            lines += [line("  ", text) for text in (row.reason or row.log).splitlines()]
+    screen.print([*lines, line(), line(plural(len(rows), "client"))])
     return code
-
-
-def _cells(entry: Entry) -> tuple[str, str, str]:
-    return entry.name, entry.version, entry.state

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     from jetproof.results.controls import Vacuity
     from jetproof.results.coverage import clause_rows, coverage
     from jetproof.results.rows import clause_row, plain
-    from jetproof.sinks.paint import paint_for
+    from jetproof.sinks.console.screen import Screen
 
     library = load_library()
     runs = [read_run(folder) for folder in args.runs]
@@ -71,15 +71,16 @@ def run(args: argparse.Namespace) -> int:
     elif args.markdown:
         sys.stdout.write(markdown(library, found, played=bool(runs), errors=args.errors))
     else:
-        told = terminal(
+        screen = Screen(sys.stdout)
+        lines = terminal(
             library,
             found,
-            paint_for(sys.stdout),
+            screen.layout,
             played=bool(runs),
             errors=args.errors,
             verbose=args.verbose,
         )
-        sys.stdout.write(told)
+        screen.print(lines)
     return code
 
 

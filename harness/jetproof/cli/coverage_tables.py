@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+
+from rich.text import Text
 
 from jetproof.cli.common import plural
 from jetproof.load.library import Library
 from jetproof.model.versions import Version, VersionError
 from jetproof.results.coverage import ClauseCoverage, CodeSeen, Coverage, State
-from jetproof.sinks.paint import Paint
-from jetproof.sinks.text import visible
+from jetproof.sinks.console.lines import ALARM, Layout, line
+from jetproof.sinks.console.tables import table_lines
 
 CODES = range(10174, 10203)
 """The errors that the specifications under test brought; each has a case, or a reason why not."""
@@ -66,19 +68,16 @@ def oldest_first(servers: Iterable[str]) -> list[str]:
 def terminal(
     library: Library,
     found: Coverage,
-    paint: Paint,
+    layout: Layout,
     *,
     played: bool,
     errors: bool,
     verbose: bool,
-) -> str:
-    """What a person reads: the table, then whatever is missing."""
-    lines: list[str] = []
-    table = _error_table(library, found) if errors else _clause_table(found, played)
-    lines += _columns(table, paint)
-    if not errors:
-        lines += ["", *_missing(found, paint, played, verbose)]
-    return "\n".join(lines) + "\n"
+) -> list[Text]:
+    """What a person reads: the table, then what is missing."""
+    head, *rows = _error_table(library, found) if errors else _clause_table(found, played)
+    lines = table_lines(head, rows, layout)
+    return lines if errors else [*lines, line(), *_missing(found, played, verbose)]
 
 
 def markdown(library: Library, found: Coverage, *, played: bool, errors: bool) -> str:
@@ -135,69 +134,51 @@ def _error_table(library: Library, found: Coverage) -> Table:
     return rows
 
 
-def _columns(table: Table, paint: Paint) -> list[str]:
-    widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))]
-    lines = []
-    for number, row in enumerate(table):
-        cells = [
-            text.rjust(width) if text.isdecimal() or text == "" else text.ljust(width)
-            for text, width in zip(map(visible, row), widths, strict=True)
-        ]
-        line = "  ".join(cells).rstrip()
-        lines.append(paint.bold(line) if number == 0 else line)
-    return lines
-
-
-def _vacuous(found: Coverage, paint: Paint, verbose: bool) -> list[str]:
+def _vacuous(found: Coverage, verbose: bool) -> Iterator[Text]:
     """Cells that show nothing about the feature that they are about, by reason."""
     why = Counter((one.cell.target, one.why) for one in found.vacuous)
-    lines = [
-        paint.style(f"{plural(count, 'vacuous cell')} of {visible(target)}: {reason}", "yellow")
-        for (target, reason), count in sorted(why.items())
-    ]
+    for (target, reason), count in sorted(why.items()):
+        yield line((f"{plural(count, 'vacuous cell')} of {target}: {reason}", "yellow"))
     if verbose:
-        lines += [f"  {visible(one.cell.name)}: {one.why}" for one in found.vacuous]
+        yield from (line(f"  {one.cell.name}: {one.why}") for one in found.vacuous)
     if found.controls:
-        told = ", ".join(f"{count} {name}" for name, count in sorted(found.controls.items()))
-        lines.append(f"controls: {told}")
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(found.controls.items()))
+        yield line(f"controls: {counts}")
     elif found.vacuous:
-        lines.append("no controls: jetproof controls --run DIR plays them")
-    return lines
+        yield line("no controls: jetproof controls --run DIR plays them")
 
 
-def _missing(found: Coverage, paint: Paint, played: bool, verbose: bool) -> list[str]:
-    lines: list[str] = []
+def _listed(title: str, items: Sequence[str], style: str) -> Iterator[Text]:
+    if items:
+        yield line((title, style))
+        yield from (line(f"  {item}") for item in items)
 
-    def listed(title: str, items: Sequence[str], style: str) -> None:
-        if not items:
-            return
-        lines.append(paint.style(title, style))
-        lines.extend(f"  {visible(item)}" for item in items)
 
+def _missing(found: Coverage, played: bool, verbose: bool) -> Iterator[Text]:
     bare = found.without_cases
-    listed(
+    yield from _listed(
         f"{plural(len(bare), 'clause')} for servers without a case",
         [f"{one.clause}  {one.text}" for one in bare],
-        "alarm",
+        ALARM,
     )
-    if played:
-        for state in (State.NOT_PLAYED, State.NOT_APPLICABLE, State.REFERENCE, State.VACUOUS):
-            them = [one for one in found.clauses.values() if one.for_servers and one.state is state]
-            told = [f"{one.clause}  {one.text}" for one in them]
-            if told and (verbose or state in (State.NOT_PLAYED, State.VACUOUS)):
-                listed(f"{state}: {plural(len(them), 'clause')}", told, "yellow")
-        lines += _vacuous(found, paint, verbose)
-        listed(
-            "messages without a schema",
-            [f"{name}  {count}" for name, count in sorted(found.undescribed.items())],
-            "alarm",
-        )
-        codes = [str(code) for code in sorted(found.codes) if code not in CODES]
-        inside = sum(code in CODES for code in found.codes)
-        lines.append(
-            f"error codes seen: {inside} of {len(CODES)} from {CODES[0]} to {CODES[-1]}, "
-            f"{len(codes)} others; --errors lists them"
-        )
-        unseen = [name for name, count in found.schemas.items() if not count]
-        lines.append(f"schemas seen: {len(found.schemas) - len(unseen)}")
-    return lines
+    if not played:
+        return
+    for state in (State.NOT_PLAYED, State.NOT_APPLICABLE, State.REFERENCE, State.VACUOUS):
+        them = [one for one in found.clauses.values() if one.for_servers and one.state is state]
+        if verbose or state in (State.NOT_PLAYED, State.VACUOUS):
+            texts = [f"{one.clause}  {one.text}" for one in them]
+            yield from _listed(f"{state}: {plural(len(them), 'clause')}", texts, "yellow")
+    yield from _vacuous(found, verbose)
+    yield from _listed(
+        "messages without a schema",
+        [f"{name}  {count}" for name, count in sorted(found.undescribed.items())],
+        ALARM,
+    )
+    codes = [str(code) for code in sorted(found.codes) if code not in CODES]
+    inside = sum(code in CODES for code in found.codes)
+    yield line(
+        f"error codes seen: {inside} of {len(CODES)} from {CODES[0]} to {CODES[-1]}, "
+        f"{len(codes)} others; --errors lists them"
+    )
+    unseen = [name for name, count in found.schemas.items() if not count]
+    yield line(f"schemas seen: {len(found.schemas) - len(unseen)}")

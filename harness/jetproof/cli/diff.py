@@ -12,11 +12,13 @@ from jetproof.cli.common import add_command, local_text, write_json
 from jetproof.cli.report import add_spark, need_reports
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from jetproof.cli.common import Commands
-    from jetproof.sinks.paint import Paint
+    from jetproof.sinks.console.lines import Layout
 
 SIDE = "a run's folder, perhaps one release of it or one revision: RUN, RUN@2.12.0, RUN@adr-50@10"
-_LOOKS = {"new-failure": "alarm", "fixed": "green", "new": "dim", "gone": "dim"}
+_LOOKS = {"new-failure": "bold red", "fixed": "green", "new": "dim", "gone": "dim"}
 _SHOWN = 400
 
 
@@ -58,52 +60,52 @@ def _print(
     counts: Mapping[str, int],
     transcripts: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> None:
-    from jetproof.sinks.paint import paint_for
-    from jetproof.sinks.text import visible
+    from jetproof.sinks.console.lines import line
+    from jetproof.sinks.console.screen import Screen
 
-    paint = paint_for(sys.stdout)
-    sys.stdout.write(f"from {visible(args.a)} to {visible(args.b)}\n")
+    screen = Screen(sys.stdout)
+    lines = [line(f"from {args.a} to {args.b}")]
     for kind, count in counts.items():
         if count:
-            title = paint.style(f"{kind} ({count})", _LOOKS.get(kind, "bold"))
-            sys.stdout.write(f"\n{title}\n")
+            lines += [line(), line((f"{kind} ({count})", _LOOKS.get(kind, "bold")))]
             for row in rows:
                 if row["kind"] == kind:
-                    sys.stdout.writelines(f"{line}\n" for line in _lines(row, paint))
-                    sys.stdout.writelines(f"{line}\n" for line in _wire(row, transcripts, paint))
-    told = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
-    sys.stdout.write(f"\n{told or 'nothing differs'}\n")
+                    lines += [*_lines(row, screen.layout), *_wire(row, transcripts)]
+    found = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    screen.print([*lines, line(), line(found or "nothing differs")])
 
 
-def _lines(row: Mapping[str, Any], paint: Paint) -> Iterator[str]:
+def _lines(row: Mapping[str, Any], layout: Layout) -> Iterator[Text]:
+    from jetproof.sinks.console.lines import dim, line
     from jetproof.sinks.text import visible
 
     where = " ".join(filter(None, (row["case"], row["topology"], row["client"])))
     if row["server_a"] == row["server_b"]:
         where += f" @{row['server_a']}"
     moved = ", ".join(row["what_moved"])
-    yield f"  {visible(where, _SHOWN)}" + (paint.dim(f"  moved: {visible(moved)}") if moved else "")
+    yield line(f"  {visible(where, _SHOWN)}", dim(f"  moved: {moved}" if moved else ""))
     for sign, side in (("-", "a"), ("+", "b")):
         parts = (row[f"verdict_{side}"], row[f"reason_{side}"], row[f"position_{side}"])
-        told = " · ".join(visible(str(part), _SHOWN) for part in parts if part)
-        yield f"    {sign} {told or 'not there'}"
+        text = layout.separator.join(visible(str(part), _SHOWN) for part in parts if part)
+        yield line(f"    {sign} {text or 'not there'}")
 
 
 def _wire(
-    row: Mapping[str, Any], transcripts: Mapping[str, Sequence[Mapping[str, Any]]], paint: Paint
-) -> Iterator[str]:
+    row: Mapping[str, Any], transcripts: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> Iterator[Text]:
     """The lines of two transcripts that differ, for `-v`."""
+    from jetproof.sinks.console.lines import line
     from jetproof.sinks.text import visible
 
     if row["kind"] != "changed-on-the-wire":
         return
     before, after = (
-        [_line(line) for line in transcripts.get(row[f"fingerprint_{side}"], ())] for side in "ab"
+        [_line(frame) for frame in transcripts.get(row[f"fingerprint_{side}"], ())] for side in "ab"
     )
-    for line in difflib.unified_diff(before, after, lineterm="", n=0):
-        if line[:1] in "+-" and line[:3] not in ("---", "+++"):
-            look = "red" if line[0] == "-" else "green"
-            yield f"      {paint.style(visible(line, _SHOWN), look)}"
+    for text in difflib.unified_diff(before, after, lineterm="", n=0):
+        if text[:1] in "+-" and text[:3] not in ("---", "+++"):
+            look = "red" if text[0] == "-" else "green"
+            yield line("      ", (visible(text, _SHOWN), look))
 
 
 def _line(line: Mapping[str, Any]) -> str:

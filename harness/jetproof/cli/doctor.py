@@ -19,8 +19,10 @@ def add_parser(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from jetproof.engine.calibrate import time_factor
-    from jetproof.sinks.paint import paint_for
-    from jetproof.sinks.text import pad, visible
+    from jetproof.sinks.console.lines import ALARM, Part, bold, dim, line
+    from jetproof.sinks.console.screen import Screen
+    from jetproof.sinks.console.tables import table_lines
+    from jetproof.sinks.text import visible
     from jetproof.targets.doctor_checks import can_run, examine
 
     findings = examine(time_factor)
@@ -30,19 +32,15 @@ def run(args: argparse.Namespace) -> int:
         rows = [finding.document() for finding in findings]
         write_json({"schema": 1, "findings": rows, "can_run": ready, "exit_code": code})
         return code
-    paint = paint_for(sys.stdout)
-    size = max(len(finding.name) for finding in findings)
+    screen = Screen(sys.stdout)
+    table: list[list[Part]] = []
     for finding in findings:
-        look = "green" if finding.ok else "alarm" if finding.needed else "yellow"
+        look = "green" if finding.ok else ALARM if finding.needed else "yellow"
         state = "ok" if finding.ok else "missing"
-        sys.stdout.write(
-            f"{paint.style(pad(state, 7), look)}  {pad(finding.name, size)}  "
-            f"{visible(finding.detail, 400)}\n"
-        )
+        table.append([(state, look), finding.name, visible(finding.detail, 400)])
         if not finding.ok:
-            indent = " " * (9 + size + 2)
-            sys.stdout.write(f"{indent}{paint.dim(f'for: {finding.purpose}')}\n")
-            sys.stdout.write(f"{indent}{paint.bold(f'fix: {finding.fix}')}\n")
-    told = "`jetproof run` works here" if ready else "`jetproof run` does not work here yet"
-    sys.stdout.write(f"\n{told}\n")
+            table.append(["", "", dim(f"for: {finding.purpose}")])
+            table.append(["", "", bold(f"fix: {finding.fix}")])
+    conclusion = "`jetproof run` works here" if ready else "`jetproof run` does not work here yet"
+    screen.print([*table_lines(None, table, screen.layout), line(), line(conclusion)])
     return code

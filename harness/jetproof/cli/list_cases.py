@@ -55,15 +55,15 @@ def _row(item: Item) -> dict[str, object]:
 
 
 def _print(items: tuple[Item, ...], *, verbose: bool) -> None:
-    from jetproof.sinks.paint import paint_for
-    from jetproof.sinks.text import visible
+    from jetproof.sinks.console.lines import bold, dim, line
+    from jetproof.sinks.console.screen import Screen
 
-    paint = paint_for(sys.stdout)
+    lines = []
     suite = ""
     for item in items:
         case = item.case
         if case.suite != suite:
-            sys.stdout.write(("\n" if suite else "") + f"{paint.bold(visible(case.suite))}\n")
+            lines += [*([line()] if suite else []), line(bold(case.suite))]
             suite = case.suite
         given = case.given
         needs = [
@@ -75,13 +75,13 @@ def _print(items: tuple[Item, ...], *, verbose: bool) -> None:
             )
             if need != usual
         ]
-        mark = paint.style(f"  [{', '.join(needs)}]", "yellow") if needs else ""
-        sys.stdout.write(f"  {paint.dim('::')}{visible(case.name)}{mark}\n")
+        mark = f"  [{', '.join(needs)}]" if needs else ""
+        lines.append(line("  ", dim("::"), case.name, (mark, "yellow")))
         if verbose:
             if case.about:
-                sys.stdout.write(f"      {visible(case.about)}\n")
-            place = f"{visible(case.file)}:{case.line}"
-            clauses = ", ".join(map(visible, case.clauses))
-            sys.stdout.write(f"      {paint.style(clauses, 'blue')}\n      {paint.dim(place)}\n")
+                lines.append(line(f"      {case.about}"))
+            lines.append(line("      ", (", ".join(case.clauses), "blue")))
+            lines.append(line("      ", dim(f"{case.file}:{case.line}")))
     suites = len({item.case.suite for item in items})
-    sys.stdout.write(f"\n{plural(len(items), 'case')} in {plural(suites, 'suite')}\n")
+    count = f"{plural(len(items), 'case')} in {plural(suites, 'suite')}"
+    Screen(sys.stdout).print([*lines, line(), line(count)])

@@ -53,15 +53,15 @@ def _document(merged: Merged) -> dict[str, object]:
 
 
 def _print(merged: Merged) -> None:
-    from jetproof.sinks.paint import paint_for
-    from jetproof.sinks.text import visible
+    from jetproof.sinks.console.lines import dim, line
+    from jetproof.sinks.console.screen import Screen
 
-    paint, joined = paint_for(sys.stdout), merged.joined
+    screen, joined = Screen(sys.stdout), merged.joined
     folders, cells = plural(len(joined.shards), "folder"), plural(len(joined.latest), "cell")
     again = f", {joined.again} of them played more than once" if joined.again else ""
-    sys.stdout.write(f"{folders} joined: {cells}{again}\n")
+    lines = [line(f"{folders} joined: {cells}{again}")]
     if partial := merged.document["partial"]:
-        sys.stdout.write(paint.dim(f"a partial run: {visible(str(partial))}") + "\n")
-    counts = (f"{count} {verdict}" for verdict, count in joined.verdicts.items() if count)
-    folder = visible(str(merged.folder))
-    sys.stdout.write(f"results: {folder}\n{f' {paint.dot} '.join(counts)}\n")
+        lines.append(line(dim(f"a partial run: {partial}")))
+    lines.append(line(f"results: {merged.folder}"))
+    counts = [f"{count} {verdict}" for verdict, count in joined.verdicts.items() if count]
+    screen.print([*lines, *screen.layout.flow(counts)])

@@ -54,8 +54,12 @@ async def _execute(args: argparse.Namespace) -> int:
     campaign = await _planned(args)
     report = MutateReport(sys.stderr if args.json or args.markdown else sys.stdout)
     interrupts = Interrupts(campaign.stop, notify=report.say)
-    async with attended(interrupts) as owner:
-        await campaign.play(report.handle, owner)
+    report.begin(len(campaign.mutants))
+    try:
+        async with attended(interrupts, report.tick) as owner:
+            await campaign.play(report.handle, owner)
+    finally:
+        report.close()
     code = interrupts.exit_code or campaign.exit_code
     if args.json:
         write_json(_document(campaign, code))

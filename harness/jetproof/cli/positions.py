@@ -84,24 +84,27 @@ def _row(point: Point) -> dict[str, object]:
 
 
 def _print(shown: Sequence[Point]) -> None:
-    from jetproof.sinks.paint import paint_for
-    from jetproof.sinks.text import pad, visible, width
+    from jetproof.sinks.console.lines import Part, bold, dim, line
+    from jetproof.sinks.console.screen import Screen
+    from jetproof.sinks.console.tables import table_lines
+    from jetproof.sinks.text import visible
 
-    paint = paint_for(sys.stdout)
+    screen = Screen(sys.stdout)
     suite = ""
     for point in shown:
+        lines = []
         if point.suite != suite:
-            sys.stdout.write(("\n" if suite else "") + f"{paint.bold(visible(point.suite))}\n")
+            lines += [*([line()] if suite else []), line(bold(point.suite))]
             suite = point.suite
         by_value: dict[str, list[str]] = {}
         for who, value in point.told.items():
             mark = " (alone)" if who == point.odd else ""
-            by_value.setdefault(value, []).append(visible(who) + mark)
-        sys.stdout.write(f"  {visible(point.title)} {paint.dim(', '.join(point.clauses))}\n")
-        shown_values = [visible(value, LONGEST) for value in by_value]
-        widest = max(map(width, shown_values))
-        for value, those in zip(shown_values, by_value.values(), strict=True):
-            sys.stdout.write(f"      {pad(value, widest)}  {paint.dim(', '.join(those))}\n")
+            by_value.setdefault(value, []).append(who + mark)
+        lines.append(line(f"  {point.title} ", dim(", ".join(point.clauses))))
+        rows: list[list[Part]] = [
+            [visible(value, LONGEST), dim(", ".join(those))] for value, those in by_value.items()
+        ]
+        screen.print([*lines, *table_lines(None, rows, screen.layout, indent=6)])
 
 
 def _markdown(shown: Sequence[Point]) -> None:

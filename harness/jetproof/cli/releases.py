@@ -87,32 +87,30 @@ def _document(found: Inventory, removed: Sequence[Removed] | None) -> dict[str, 
 
 
 def _print(found: Inventory, *, everything: bool) -> None:
-    from jetproof.sinks.paint import paint_for
-    from jetproof.sinks.text import pad, visible
+    from jetproof.sinks.console.lines import line
+    from jetproof.sinks.console.screen import Screen
+    from jetproof.sinks.console.tables import table_lines
+    from jetproof.sinks.text import visible
 
-    paint = paint_for(sys.stdout)
+    screen = Screen(sys.stdout)
     first = next(known.version for known in found.versions if known.table)
     shown = [known for known in found.versions if everything or known.version >= first]
-    rows = [_cells(known) for known in shown]
-    sizes = [max(map(len, column)) for column in zip(_HEADS, *rows, strict=True)]
-    line = "  ".join(map(pad, _HEADS, sizes)).rstrip()
-    sys.stdout.write(f"{paint.bold(line)}\n")
-    for known, row in zip(shown, rows, strict=True):
-        line = "  ".join(map(pad, row, sizes)).rstrip()
-        sys.stdout.write(f"{paint.style(line, 'green') if known.new else line}\n")
+    rows = [[(cell, "green" if known.new else "") for cell in _cells(known)] for known in shown]
+    lines = table_lines(_HEADS, rows, screen.layout)
     table = sum(known.table for known in found.versions)
     built = sum(known.table and not known.pypi for known in found.versions)
     new = sum(known.new for known in found.versions)
-    told = (
+    count = (
         f"{plural(len(found.versions), 'version')}: {table} in the table of releases ({built} of them "
         f"without a release binary: Go builds these), {new} new since"
     )
     if hidden := len(found.versions) - len(shown):
-        told += f"; {hidden} before {first} are shown with -v"
-    sys.stdout.write(f"\n{told}\n")
+        count += f"; {hidden} before {first} are shown with -v"
+    lines += [line(), line(count)]
     if found.problem:
         when = "was never listed" if found.at is None else f"is as of {found.at:%Y-%m-%d %H:%M} UTC"
-        sys.stdout.write(f"the Go module {when}: {visible(found.problem, 300)}\n")
+        lines.append(line(f"the Go module {when}: {visible(found.problem, 300)}"))
+    screen.print(lines)
 
 
 def _cells(known: Known) -> tuple[str, str, str, str]:

@@ -74,7 +74,7 @@ async def _run(args: argparse.Namespace) -> int:
     cell = replace(
         cell,
         server=args.server or cell.server,
-        law=args.spec or cell.law,
+        revision=args.spec or cell.revision,
         client=args.client or cell.client,
     )
     campaign = await plan_replay(load_library(), cell, settings_of(args), notify=say)

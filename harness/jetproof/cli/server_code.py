@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     from jetproof.cli.server_code_tables import diff_lines, function_lines, overview_lines
     from jetproof.results import read_run
     from jetproof.results.server_code import functions_named, server_code
-    from jetproof.sinks.paint import paint_for
+    from jetproof.sinks.console.screen import Screen
 
     _check_options(args)
     found = server_code([read_run(folder) for folder in args.server_code])
@@ -63,20 +63,20 @@ def run(args: argparse.Namespace) -> int:
         if args.json:
             write_json(_diff_document(args.server_code, changes))
         else:
-            _print(diff_lines(changes, paint_for(sys.stdout), verbose=args.verbose))
+            Screen(sys.stdout).print(diff_lines(changes, verbose=args.verbose))
         return 0
     if args.json:
         write_json(_document(args.server_code, found, args.functions))
         return 0
-    paint = paint_for(sys.stdout)
+    screen = Screen(sys.stdout)
     for number, one in enumerate(found):
         if number:
-            sys.stdout.write("\n")
+            screen.print([""])
         if args.functions is None:
-            _print(overview_lines(one, paint, verbose=args.verbose))
+            screen.print(overview_lines(one, screen.layout, verbose=args.verbose))
         else:
             functions = functions_named(one, args.functions)
-            _print(function_lines(one, functions, paint, verbose=args.verbose))
+            screen.print(function_lines(one, functions, screen.layout, verbose=args.verbose))
     return 0
 
 
@@ -107,10 +107,6 @@ def alone(args: argparse.Namespace) -> None:
                 phase="plan",
                 hint=f"name a run: jetproof coverage --server-code RUN --{name}",
             )
-
-
-def _print(lines: Sequence[str]) -> None:
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 def _document(

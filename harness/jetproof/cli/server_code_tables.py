@@ -2,136 +2,141 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
 
 from jetproof.cli.common import plural
 from jetproof.results.server_code import FileCode, FunctionCode, ServerCode
 from jetproof.results.server_diff import Changes, Range
-from jetproof.sinks.paint import Paint
+from jetproof.sinks.console.lines import Layout, bold, dim, line
+from jetproof.sinks.console.tables import table_lines
 from jetproof.sinks.text import visible
 
 _NAME = 28
 _COMMIT = 40
+_HEAD = ("file", "statements", "reached", "functions", "no case", "one case")
 _FILES_SHOWN = 13
 _SMALL = 100
 """A file with fewer statements is shown with -v: its share says little."""
 
 
-def overview_lines(one: ServerCode, paint: Paint, *, verbose: bool) -> list[str]:
+def overview_lines(one: ServerCode, layout: Layout, *, verbose: bool) -> Iterator[Text]:
     """Files, those that the cases reach most of first."""
     files = sorted(one.files, key=lambda file: (-share(file), file.file))
     shown = files if verbose else [f for f in files if f.statements >= _SMALL][:_FILES_SHOWN]
-    lines = [*head_lines(one, paint), ""]
-    names = [_cut(visible(file.file), _NAME) for file in shown]
-    width = max(map(len, [*names, "file"]))
-    title = f"{'file':{width}}  statements  reached  functions  no case  one case"
-    lines.append(paint.bold(title))
-    for name, file in zip(names, shown, strict=True):
-        only = str(len(file.by_one_case)) if one.per_case else "-"
-        lines.append(
-            f"{name:{width}}  {file.statements:10}  {share(file):5.1f} %"
-            f"  {len(file.functions):9}  {len(file.never):7}  {only:>8}"
-        )
+    rows = [
+        [
+            _cut(file.file, _NAME),
+            str(file.statements),
+            f"{share(file):.1f} %",
+            str(len(file.functions)),
+            str(len(file.never)),
+            str(len(file.by_one_case)) if one.per_case else "-",
+        ]
+        for file in shown
+    ]
+    yield from head_lines(one)
+    yield line()
+    yield from table_lines(_HEAD, rows, layout)
     if hidden := len(files) - len(shown):
-        lines.append(paint.dim(f"{plural(hidden, 'more file')} with -v"))
-    return [*lines, "", *_foot_lines(one, paint)]
+        yield line(dim(f"{plural(hidden, 'more file')} with -v"))
+    yield line()
+    yield from _foot_lines(one)
 
 
-def head_lines(one: ServerCode, paint: Paint) -> list[str]:
+def head_lines(one: ServerCode) -> Iterator[Text]:
     """Whose code, how much of it, and what the numbers rest on."""
     commit = one.build[:12] + one.build[_COMMIT:] if len(one.build) >= _COMMIT else one.build
-    lines = [
-        paint.bold(f"{_cut(visible(one.target), 44)} {commit}".rstrip()),
+    yield line(bold(f"{_cut(one.target, 44)} {commit}".rstrip()))
+    yield line(
         f"{one.statements_reached} of {one.statements} statements reached "
         f"({_percent(one.statements_reached, one.statements):.1f} %): "
-        f"{plural(len(one.cases), 'case')}, {_processes(one.processes)}",
-    ]
+        f"{plural(len(one.cases), 'case')}, {_processes(one.processes)}"
+    )
     if one.lost:
         left = f"{_processes(one.lost)} left no data: killed by a case, or crashed"
-        lines.append(paint.style(left, "yellow"))
+        yield line((left, "yellow"))
     if one.unrecorded:
         text = f"{plural(len(one.unrecorded), 'case')} left no data: their server did not end"
-        lines.append(paint.style(text, "yellow"))
+        yield line((text, "yellow"))
     if one.interrupted:
-        lines.append(paint.style("the run was interrupted: not all cases were played", "yellow"))
-    return lines
+        yield line(("the run was interrupted: not all cases were played", "yellow"))
 
 
-def _foot_lines(one: ServerCode, paint: Paint) -> list[str]:
+def _foot_lines(one: ServerCode) -> Iterator[Text]:
     functions = list(one.functions)
     never = sum(not each.reached for each in functions)
-    lines = [f"{never} of {len(functions)} functions are reached by no case"]
-    only = sum(each.only_case is not None for each in functions)
+    text = f"{never} of {len(functions)} functions are reached by no case"
     if one.per_case:
-        lines[0] += f", {only} by one case only"
+        only = sum(each.only_case is not None for each in functions)
+        yield line(f"{text}, {only} by one case only")
     else:
-        lines.append(paint.dim("play with --per-case to see which cases reach a function"))
-    lines.append(paint.dim("--functions stream.go lists the functions of a file"))
-    return lines
+        yield line(text)
+        yield line(dim("play with --per-case to see which cases reach a function"))
+    yield line(dim("--functions stream.go lists the functions of a file"))
 
 
 def function_lines(
-    one: ServerCode, functions: Sequence[FunctionCode], paint: Paint, *, verbose: bool
-) -> list[str]:
+    one: ServerCode, functions: Sequence[FunctionCode], layout: Layout, *, verbose: bool
+) -> Iterator[Text]:
     """Functions that no case or one case reaches; with `verbose` all of them.
 
     One alone is shown with the cases that are known to reach it."""
     verbose = verbose or len(functions) == 1
     shown = [each for each in functions if verbose or not each.reached or each.only_case]
-    lines = head_lines(one, paint)
-    file = ""
-    for each in shown:
-        if each.function.file != file:
-            file = each.function.file
-            lines += ["", paint.bold(visible(file))]
-        lines += _function(one, each, paint)
+    yield from head_lines(one)
+    for file, those in itertools.groupby(shown, key=lambda each: each.function.file):
+        yield line()
+        yield line(bold(file))
+        for each in those:
+            yield from _function(each)
     if len(functions) == 1 and functions[0].only_case is None:
-        lines += [f"          {visible(case)}" for case in one.cases_of(functions[0])]
+        yield from (line(f"          {case}") for case in one.cases_of(functions[0]))
     if hidden := len(functions) - len(shown):
-        lines += ["", paint.dim(f"{plural(hidden, 'other function')} with -v")]
-    return lines
+        yield line()
+        yield line(dim(f"{plural(hidden, 'other function')} with -v"))
 
 
-def _function(one: ServerCode, each: FunctionCode, paint: Paint) -> list[str]:
-    name = _cut(visible(each.function.name), 44)
+def _function(each: FunctionCode) -> Iterator[Text]:
+    name = _cut(each.function.name, 44)
     text = f"{each.function.line:6}  {name:44}  {each.statements_reached:4} of {each.statements:4}"
-    if not each.reached:
-        return [paint.style(f"{text}  no case", "yellow")]
-    if each.only_case is not None:
-        return [f"{text}  one case", f"          {visible(each.only_case)}"]
     count = each.by.bit_count()
     cases = f"{plural(count, 'case')}{', or more' if each.shared else ''}"
-    return [f"{text}  {cases if count else 'shared'}"]
+    if not each.reached:
+        yield line((f"{text}  no case", "yellow"))
+    elif each.only_case is not None:
+        yield line(f"{text}  one case")
+        yield line(f"          {each.only_case}")
+    else:
+        yield line(f"{text}  {cases if count else 'shared'}")
 
 
-def diff_lines(changes: Changes, paint: Paint, *, verbose: bool) -> list[str]:
+def diff_lines(changes: Changes, *, verbose: bool) -> Iterator[Text]:
     """Changed lines that no case reaches, then with `verbose` those that some case does."""
-    lines = head_lines(changes.code, paint)
+    yield from head_lines(changes.code)
     count = changes.reached + changes.not_reached
     base = f"{changes.base} ({changes.commit[:12]})" if changes.base != "HEAD" else "HEAD"
+    yield line()
     if not count:
-        lines += ["", f"no statement differs from {visible(base)}"]
+        yield line(f"no statement differs from {base}")
     else:
-        lines += [
-            "",
-            f"{changes.reached} of {plural(count, 'line')} that differ from {visible(base)} "
-            "are reached",
-        ]
+        lines = plural(count, "line")
+        yield line(f"{changes.reached} of {lines} that differ from {base} are reached")
     for reached, title in ((False, "not reached"), (True, "reached")):
         them = [one for one in changes.ranges if one.reached is reached]
         if not them or (reached and not verbose):
             continue
-        lines += ["", paint.style(title, "green" if reached else "yellow")]
-        width = max(len(_place(one)) for one in them)
-        lines += [
-            f"  {visible(_place(one)):{width}}  {visible(one.function.function.name)}"
-            for one in them
-        ]
+        yield line()
+        yield line((title, "green" if reached else "yellow"))
+        rows = [[_place(one), one.function.function.name] for one in them]
+        yield from table_lines(None, rows, Layout(), indent=2)
     for file in changes.outside:
-        lines.append(paint.dim(f"{visible(file)} has no statement in this server"))
+        yield line(dim(f"{file} has no statement in this server"))
     if changes.reached and not verbose:
-        lines += ["", paint.dim("the lines that are reached: -v")]
-    return lines
+        yield line()
+        yield line(dim("the lines that are reached: -v"))
 
 
 def _place(one: Range) -> str:
@@ -152,5 +157,6 @@ def _processes(count: int) -> str:
 
 
 def _cut(text: str, size: int) -> str:
-    """The end of a long name tells more than its beginning."""
+    """The end of a long name says more than its beginning."""
+    text = visible(text)
     return text if len(text) <= size else f"…{text[1 - size :]}"

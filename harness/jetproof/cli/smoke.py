@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from jetproof.cli.common import Commands
     from jetproof.targets.clients.smoke import Smoke
 
-_LOOKS = {"ok": "green", "note": "cyan", "broken": "alarm", "n/a": "dim"}
+_LOOKS = {"ok": "green", "note": "cyan", "broken": "bold red", "n/a": "dim"}
 _LONGEST = 240
 
 
@@ -76,29 +76,37 @@ def _document(smoked: Smoke, code: int) -> dict[str, object]:
 
 
 def _print(smoked: Smoke, *, verbose: bool) -> None:
-    from jetproof.sinks.paint import paint_for
-    from jetproof.sinks.text import pad, visible, visible_lines
+    from jetproof.sinks.console.lines import ALARM, Part, dim, line
+    from jetproof.sinks.console.screen import Screen
+    from jetproof.sinks.console.tables import table_lines
+    from jetproof.sinks.text import visible
 
-    paint = paint_for(sys.stdout)
-    size = max(len(finding.name) for finding in smoked.findings)
-    for finding in smoked.findings:
-        if finding.outcome == "n/a" and not verbose:
-            continue
-        state = paint.style(pad(finding.outcome, 6), _LOOKS[finding.outcome])
-        detail = visible(finding.detail, None if verbose else _LONGEST)
-        sys.stdout.write(f"{state}  {pad(finding.name, size)}  {detail}".rstrip() + "\n")
-        if finding.said:
-            sys.stdout.write(f"{paint.dim('its standard error ends with:')}\n")
-            sys.stdout.write(f"{visible_lines(finding.said)}\n")
+    screen = Screen(sys.stdout)
+    shown = [one for one in smoked.findings if one.outcome != "n/a" or verbose]
+    rows: list[list[Part]] = [
+        [
+            (one.outcome, _LOOKS[one.outcome]),
+            one.name,
+            visible(one.detail, None if verbose else _LONGEST),
+        ]
+        for one in shown
+    ]
+    lines = table_lines(None, rows, screen.layout)
+    for one in shown:
+        if one.said:
+            lines.append(line(f"{one.name}: ", dim("the adapter's standard error ends with:")))
+            lines += map(line, one.said.split("\n"))
     counts = {kind: sum(f.outcome == kind for f in smoked.findings) for kind in _LOOKS}
     lacking = f", {counts['n/a']} not tried" * bool(counts["n/a"])
-    told = (
-        f"{counts['ok']} ok, {plural(counts['note'], 'note')}, {counts['broken']} broken{lacking}"
-    )
-    sys.stdout.write(f"\n{smoked.client} on {smoked.server}: {told}\n")
-    if smoked.broken:
-        sys.stdout.write(
-            paint.style("the adapter is broken: nothing it says can be judged\n", "alarm")
+    notes, broken = plural(counts["note"], "note"), counts["broken"]
+    lines.append(line())
+    lines.append(
+        line(
+            f"{smoked.client} on {smoked.server}: {counts['ok']} ok, {notes}, {broken} broken{lacking}"
         )
+    )
+    if smoked.broken:
+        lines.append(line(("the adapter is broken: nothing it says can be judged", ALARM)))
     else:
-        sys.stdout.write("the adapter does its part; `jetproof gate` judges the library\n")
+        lines.append(line("the adapter does its part; `jetproof gate` judges the library"))
+    screen.print(lines)

@@ -11,14 +11,17 @@ from jetproof.cli.common import add_command, plural, spec_revision, write_json
 from jetproof.errors import JetproofError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
+
+    from rich.text import Text
 
     from jetproof.cli.common import Commands
     from jetproof.load.spec_text_check import TextCheck
     from jetproof.model.clause import Clause, Spec
-    from jetproof.sinks.paint import Paint
+    from jetproof.sinks.console.lines import Layout
 
 _SHOWN = 600
+_INDENT = "      "
 
 
 def add_parser(commands: Commands) -> None:
@@ -45,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     from jetproof.load.library import load_library
     from jetproof.load.lookup import find_revision
     from jetproof.load.spec_text_check import check_text
-    from jetproof.sinks.paint import paint_for
+    from jetproof.sinks.console.screen import Screen
 
     spec, revision = find_revision(load_library(), *args.spec)
     found = check_text(spec, revision, _text(args.file))
@@ -53,8 +56,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         write_json(_document(found, spec, args.file, code))
     else:
-        lines = _lines(found, spec, args.file, paint_for(sys.stdout), verbose=args.verbose)
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        screen = Screen(sys.stdout)
+        screen.print(_lines(found, spec, args.file, screen.layout, verbose=args.verbose))
     return code
 
 
@@ -111,72 +114,66 @@ def _clause(clause: Clause) -> dict[str, object]:
 
 
 def _lines(
-    found: TextCheck, spec: Spec, path: Path, paint: Paint, *, verbose: bool
-) -> Iterator[str]:
+    found: TextCheck, spec: Spec, path: Path, layout: Layout, *, verbose: bool
+) -> Iterator[Text]:
+    from jetproof.sinks.console.lines import ALARM, bold, dim, line
     from jetproof.sinks.text import visible
 
     if found.other_title is not None:
         what = "is another document" if found.another_document else "has another title"
         title = visible(found.other_title, _SHOWN)
-        yield paint.style(f"{visible(str(path))} {what}: {title!r}, not {spec.title!r}", "alarm")
-        yield from _wrapped(spec.note, paint, 2)
-    told = [f"{found.standing} stand", f"{len(found.gone)} gone"]
-    told += [f"{len(found.unread)} never read"] if found.unread else []
-    told += [f"{len(found.moved)} elsewhere"] if found.moved else []
-    held = plural(found.held, "clause")
-    title = paint.bold(f"{found.spec}@{found.revision}")
-    yield f"{title} in {visible(str(path))}: {held}, {', '.join(told)}"
+        yield line((f"{path} {what}: {title!r}, not {spec.title!r}", ALARM))
+        yield from layout.wrapped(spec.note, "  ")
+    counts = [f"{found.standing} stand", f"{len(found.gone)} gone"]
+    counts += [f"{len(found.unread)} never read"] if found.unread else []
+    counts += [f"{len(found.moved)} elsewhere"] if found.moved else []
+    held = f"{plural(found.held, 'clause')}, {', '.join(counts)}"
+    yield line(bold(f"{found.spec}@{found.revision}"), f" in {path}: {held}")
     if found.another_document and not verbose:
-        yield paint.dim("-v lists the clauses and sentences all the same")
+        yield line(dim("-v lists the clauses and sentences all the same"))
         return
     if found.gone:
-        yield ""
-        yield paint.style(f"clauses whose sentence is gone ({len(found.gone)})", "alarm")
+        yield line()
+        yield line((f"clauses whose sentence is gone ({len(found.gone)})", ALARM))
         for gone in found.gone:
-            yield from _named(gone.clause, paint)
+            yield from _named(gone.clause, layout)
             now = "nothing" if gone.now is None else visible(gone.now, _SHOWN)
-            yield from _wrapped(f"there now: {now}", paint)
+            yield from layout.wrapped(f"there now: {now}", _INDENT)
     if found.bare:
-        yield ""
+        yield line()
         number = len(found.bare)
         sounding = f"sentence{' that sounds' if number == 1 else 's that sound'} normative"
-        yield paint.style(f"{number} {sounding}, without a clause", "yellow")
+        yield line((f"{number} {sounding}, without a clause", "yellow"))
         for bare in found.bare:
-            yield f"  {visible(bare.anchor)}"
-            yield from _wrapped(visible(bare.sentence, _SHOWN), paint)
+            yield line(f"  {bare.anchor}")
+            yield from layout.wrapped(visible(bare.sentence, _SHOWN), _INDENT)
     if found.unread:
-        yield ""
-        yield paint.style(f"clauses whose sentence was never read ({len(found.unread)})", "yellow")
+        yield line()
+        title = f"clauses whose sentence was never read ({len(found.unread)})"
+        yield line((title, "yellow"))
         for clause in found.unread:
-            yield from _named(clause, paint)
+            yield from _named(clause, layout)
     if verbose and found.moved:
-        yield ""
-        yield f"clauses whose sentence stands elsewhere ({len(found.moved)})"
+        yield line()
+        yield line(f"clauses whose sentence stands elsewhere ({len(found.moved)})")
         for moved in found.moved:
-            yield f"  {visible(moved.clause.id)}  {visible(moved.clause.anchor or '')}"
-            yield f"      now {visible(moved.anchors[-1])}"
+            yield line(f"  {moved.clause.id}  {moved.clause.anchor or ''}")
+            yield line(f"      now {moved.anchors[-1]}")
     if verbose and found.idle:
-        yield ""
-        yield f"sentences excused from a clause that are not in the text ({len(found.idle)})"
+        yield line()
+        yield line(f"sentences excused from a clause that are not in the text ({len(found.idle)})")
         for idle in found.idle:
-            yield f"  {visible(idle.anchor)}"
-            yield from _wrapped(visible(idle.why), paint)
-    yield ""
-    bare_told = f"{plural(len(found.bare), 'normative sentence')} without a clause"
-    yield f"{bare_told}, {found.explained} more explained by the catalogue"
+            yield line(f"  {idle.anchor}")
+            yield from layout.wrapped(idle.why, _INDENT)
+    yield line()
+    without = f"{plural(len(found.bare), 'normative sentence')} without a clause"
+    yield line(f"{without}, {found.explained} more explained by the catalogue")
 
 
-def _named(clause: Clause, paint: Paint) -> Iterable[str]:
-    from jetproof.sinks.text import visible
+def _named(clause: Clause, layout: Layout) -> Iterator[Text]:
+    from jetproof.sinks.console.lines import dim, line
 
     kind = clause.level.value if clause.decides else clause.status.value
-    name = paint.style(visible(clause.id), "blue")
-    yield f"  {name} {paint.dim(f'{kind}, {clause.actor.value}')}  {visible(clause.anchor or '')}"
-    yield from _wrapped(visible(clause.text), paint)
-
-
-def _wrapped(text: str, paint: Paint, indent: int = 6) -> Iterator[str]:
-    import textwrap
-
-    for line in textwrap.wrap(text, paint.width - indent):
-        yield f"{' ' * indent}{line}"
+    actor = dim(f"{kind}, {clause.actor.value}")
+    yield line("  ", (clause.id, "blue"), " ", actor, f"  {clause.anchor or ''}")
+    yield from layout.wrapped(clause.text, _INDENT)

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     from jetproof.load.library import load_library
     from jetproof.results import read_run
     from jetproof.results.spec_comparison import compare_spec
-    from jetproof.sinks.paint import paint_for
+    from jetproof.sinks.console.screen import Screen
 
     runs = [read_run(folder) for folder in args.runs]
     shown = compare_spec(load_library(), args.a, args.b, runs)
@@ -50,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
     elif args.markdown:
         sys.stdout.write(markdown(shown))
     else:
-        sys.stdout.write(terminal(shown, paint_for(sys.stdout), verbose=args.verbose))
+        screen = Screen(sys.stdout)
+        screen.print(terminal(shown, screen.layout, verbose=args.verbose))
     return 0
 
 

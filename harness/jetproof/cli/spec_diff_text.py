@@ -6,99 +6,94 @@ import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from rich.text import Text
+
 from jetproof.cli.common import plural
 from jetproof.model.clause import Actor, Clause, Revision, Status
 from jetproof.model.verdict import Verdict
 from jetproof.results.revisions import Positions, Release, Stance, grouped
 from jetproof.results.spec_comparison import SpecComparison
-from jetproof.sinks.paint import Paint
+from jetproof.sinks.console.lines import Layout, bold, dim, joined, line, worded
 from jetproof.sinks.text import visible
 
 _SHOWN = 200
-_NO_RUN = "No run was given: --run DIR tells what releases do of each clause."
+_NO_RUN = "No run was given: --run DIR shows how releases meet each clause."
 
 
-def terminal(shown: SpecComparison, paint: Paint, *, verbose: bool) -> str:
-    return "".join(f"{line}\n" for line in _terminal(shown, paint, verbose))
-
-
-def markdown(shown: SpecComparison) -> str:
-    return "".join(f"{line}\n" for line in _markdown(shown))
-
-
-def _terminal(shown: SpecComparison, paint: Paint, verbose: bool) -> Iterator[str]:
+def terminal(shown: SpecComparison, layout: Layout, *, verbose: bool) -> Iterator[Text]:
+    """What a person reads."""
     revised = shown.revised
     title = f"{revised.spec.id}, {revised.spec.title}: revision {revised.a} to {revised.b}"
-    yield paint.bold(visible(title))
+    yield line(bold(title))
     for one in revised.between:
-        head, *more = textwrap.wrap(visible(_told(one)), paint.width - 6)
-        yield f"  {one.number:>2}  {head}"
-        yield from (f"      {line}" for line in more)
+        yield from _hanging(line(f"  {one.number:>2}  "), _revision_text(one), layout)
     for clauses, word, look in (
         (revised.added, "added", "green"),
         (revised.removed, "removed", "red"),
     ):
         if clauses:
-            yield ""
-            yield paint.style(f"{word} ({len(clauses)})", look)
+            yield line()
+            yield line((f"{word} ({len(clauses)})", look))
         for clause in clauses:
-            yield f"  {paint.style(visible(clause.id), 'blue')} {paint.dim(_kind(clause))}"
-            yield from _clause_lines(clause, shown, paint, "  ")
+            yield line("  ", (clause.id, "blue"), " ", dim(_kind(clause)))
+            yield from _clause_lines(clause, shown, layout, "    ")
     if revised.changed:
-        yield ""
-        yield paint.style(f"changed ({len(revised.changed)})", "yellow")
+        yield line()
+        yield line((f"changed ({len(revised.changed)})", "yellow"))
     for change in revised.changed:
         for sign, clause in (("-", change.before), ("+", change.after)):
-            name = paint.style(visible(clause.id), "blue")
-            yield f"  {sign} {name} {paint.dim(_kind(clause))}"
-            yield from _clause_lines(clause, shown, paint, "    ")
-    yield from _position_lines(shown, paint, verbose)
-    yield ""
-    yield _summary(shown)
+            yield line(f"  {sign} ", (clause.id, "blue"), " ", dim(_kind(clause)))
+            yield from _clause_lines(clause, shown, layout, "      ")
+    yield from _position_lines(shown, layout, verbose)
+    yield line()
+    yield line(_summary(shown))
     if not shown.releases:
-        yield _NO_RUN
+        yield line(_NO_RUN)
+
+
+def markdown(shown: SpecComparison) -> str:
+    return "".join(f"{text}\n" for text in _markdown(shown))
 
 
 def _clause_lines(
-    clause: Clause, shown: SpecComparison, paint: Paint, margin: str
-) -> Iterator[str]:
-    for line in textwrap.wrap(visible(clause.text), paint.width - 4 - len(margin)):
-        yield f"{margin}  {line}"
-    told = _verdict_groups(clause, shown)
-    for releases, verdicts in told:
-        painted = ", ".join(
-            paint.verdict(Verdict(name), text) for name, text in _verdict_words(verdicts)
-        )
-        yield f"{margin}  {paint.dim(visible(_span(releases)))}  {painted}"
-    if not told:
-        yield f"{margin}  {paint.dim(_untold(clause, shown))}"
+    clause: Clause, shown: SpecComparison, layout: Layout, indent: str
+) -> Iterator[Text]:
+    yield from layout.wrapped(clause.text, indent)
+    groups = _verdict_groups(clause, shown)
+    for releases, verdicts in groups:
+        words = [worded(Verdict(name), text) for name, text in _verdict_words(verdicts)]
+        yield line(indent, dim(_span(releases)), "  ", joined(", ", words))
+    if not groups:
+        yield line(indent, dim(_without_verdict(clause, shown)))
 
 
-def _position_lines(shown: SpecComparison, paint: Paint, verbose: bool) -> Iterator[str]:
+def _position_lines(shown: SpecComparison, layout: Layout, verbose: bool) -> Iterator[Text]:
     """What changed between releases in full; what did not only on request, else it is counted."""
-    told = [one for one in shown.positions if verbose or one.changed]
-    if told:
-        yield ""
+    positions = [one for one in shown.positions if verbose or one.changed]
+    if positions:
+        yield line()
         title = "positions" if verbose else "positions that changed between releases"
-        yield paint.style(f"{title} ({len(told)})", "cyan")
+        yield line((f"{title} ({len(positions)})", "cyan"))
     last = None
-    for one in told:
+    for one in positions:
         if one.clause.id != last:
-            name = paint.style(visible(one.clause.id), "blue")
-            yield f"  {name} {paint.dim(_kind(one.clause))}"
-            for line in textwrap.wrap(visible(one.clause.text), paint.width - 6):
-                yield f"    {line}"
+            yield line("  ", (one.clause.id, "blue"), " ", dim(_kind(one.clause)))
+            yield from layout.wrapped(one.clause.text, "    ")
         last = one.clause.id
-        yield f"    {visible(_case(one))}"
+        yield line(f"    {_case(one)}")
         for stance in one.stances:
-            span = visible(_span(stance.releases))
-            values = _values(stance, None if verbose else one.moved)
-            room = max(40, paint.width - 8 - len(span))
-            head, *more = textwrap.wrap(values, room, break_on_hyphens=False) or [""]
-            yield f"      {paint.dim(span)}  {head}"
-            yield from (f"      {' ' * len(span)}  {line}" for line in more)
+            head = line("      ", dim(_span(stance.releases)), "  ")
+            yield from _hanging(head, _values(stance, None if verbose else one.moved), layout)
         if not verbose and (same := len(one.stances[0].position.keys() - one.moved)):
-            yield paint.dim(f"      {same} more alike on all of them")
+            yield line(dim(f"      {same} more, the same on all of them"))
+
+
+def _hanging(head: Text, text: str, layout: Layout) -> Iterator[Text]:
+    """Text behind a head, its further lines below its first."""
+    room = max(40, layout.width - head.cell_len)
+    first, *more = textwrap.wrap(visible(text), room, break_on_hyphens=False) or [""]
+    yield line(head, first)
+    yield from (line(" " * head.cell_len, one) for one in more)
 
 
 def _markdown(shown: SpecComparison) -> Iterator[str]:
@@ -152,15 +147,15 @@ def _markdown(shown: SpecComparison) -> Iterator[str]:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    for line in (head, ["---"] * len(head), *rows):
-        yield "| " + " | ".join(_cell(cell) or " " for cell in line) + " |"
+    for row in (head, ["---"] * len(head), *rows):
+        yield "| " + " | ".join(_cell(cell) or " " for cell in row) + " |"
 
 
 def _cell(text: str) -> str:
     return visible(" ".join(text.split())).replace("|", "\\|").replace("<", "&lt;")
 
 
-def _told(one: Revision) -> str:
+def _revision_text(one: Revision) -> str:
     parts = [one.date or "no date", f"server {one.server}" if one.server else "no server version"]
     parts += [f"API level {one.api_level}"] if one.api_level is not None else []
     return ", ".join(parts) + (f": {one.note}" if one.note else "")
@@ -180,10 +175,10 @@ def _verdict_groups(
 ) -> list[tuple[list[Release], Mapping[str, Counter[str]]]]:
     """Neighbouring releases with the same verdicts, whatever the number of cases."""
     by_release = shown.verdicts.get(clause.id, {})
-    told = {release: ",".join(sorted(counts)) for release, counts in by_release.items()}
+    verdicts = {release: ",".join(sorted(counts)) for release, counts in by_release.items()}
     return [
         (releases, {str(release): by_release[release] for release in releases})
-        for releases, _ in grouped(told, shown.releases)
+        for releases, _ in grouped(verdicts, shown.releases)
     ]
 
 
@@ -199,14 +194,14 @@ def _verdict_words(verdicts: Mapping[str, Counter[str]]) -> list[tuple[str, str]
 
 
 def _flat(clause: Clause, shown: SpecComparison) -> str:
-    told = [
+    groups = [
         f"{_span(releases)}: {', '.join(text for _, text in _verdict_words(verdicts))}"
         for releases, verdicts in _verdict_groups(clause, shown)
     ]
-    return "; ".join(told) or _untold(clause, shown)
+    return "; ".join(groups) or _without_verdict(clause, shown)
 
 
-def _untold(clause: Clause, shown: SpecComparison) -> str:
+def _without_verdict(clause: Clause, shown: SpecComparison) -> str:
     cases = len(shown.cases.get(clause.id, ()))
     if not cases:
         return "for clients" if clause.actor is Actor.CLIENT else "no case"
@@ -232,7 +227,7 @@ def _values(stance: Stance, names: Collection[str] | None = None) -> str:
 
 def _summary(shown: SpecComparison) -> str:
     revised = shown.revised
-    told = [
+    counts = [
         f"{len(revised.added)} added",
         f"{len(revised.removed)} removed",
         f"{len(revised.changed)} changed",
@@ -240,5 +235,7 @@ def _summary(shown: SpecComparison) -> str:
     ]
     if shown.positions:
         moved = sum(one.changed for one in shown.positions)
-        told.append(f"{plural(len(shown.positions), 'position')}, {moved} changed between releases")
-    return ", ".join(told)
+        counts.append(
+            f"{plural(len(shown.positions), 'position')}, {moved} changed between releases"
+        )
+    return ", ".join(counts)

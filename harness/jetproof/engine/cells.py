@@ -41,7 +41,7 @@ def cell_of(
         "case_hash": case.hash,
         "target": target.name,
         "replay": replay_command(library, item, target),
-        "law": item.law,
+        "revision": item.revision_name,
         "client": item.client.name if item.client else None,
         "edition": item.edition,
         "scored": item.scored,

@@ -113,7 +113,7 @@ class NoClause:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One specification: its clauses and the revision that is the default law."""
+    """One specification: its clauses and the default revision."""
 
     id: str
     title: str

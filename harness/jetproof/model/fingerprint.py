@@ -1,6 +1,6 @@
 """The hash of a case: what is played and judged, and nothing of how its file says it.
 
-It is made of the case as it was read: what is given, the steps, the law, and what a mismatch comes to.
+It is made of the case as it was read: what is given, the steps, the revision, and what a mismatch comes to.
 So it does not change when a file moves, is commented, sorts its keys otherwise, or says once for a suite
 what it said in every case; nor will it when the format learns a shorter way to write the same steps. The
 name is no part of it: an edition lists names and hashes, and a case that was only renamed is still the same.

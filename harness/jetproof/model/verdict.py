@@ -175,7 +175,7 @@ class Cell(_Ruling):
     """The verdict of each play, where it was played again to confirm a failure."""
     case_hash: str = ""
     server_log: tuple[str, ...] = ()
-    law: str = ""
+    revision: str = ""
     """The revision that was asked for (adr-50@10), if it is not the one that the case is about."""
 
     @property
@@ -187,7 +187,7 @@ class Cell(_Ruling):
             self.topology,
             self.provider,
             library,
-            self.law,
+            self.revision,
             attempt=self.attempt,
         )
 

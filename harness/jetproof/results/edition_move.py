@@ -90,9 +90,9 @@ class Scoring:
         return edition.scores(cell.case, cell.case_hash)
 
     def _claimed(self, cell: Cell) -> bool:
-        law = self._library.specs[cell.spec].revision if cell.spec in self._library.specs else 0
+        default = self._library.specs[cell.spec].revision if cell.spec in self._library.specs else 0
         claims = self._claims.get(cell.client or "", {})
-        return is_held_to(claims, cell.spec, law, cell.spec_revision)
+        return is_held_to(claims, cell.spec, default, cell.spec_revision)
 
 
 def with_edition(text: str, edition: Edition | None) -> str:

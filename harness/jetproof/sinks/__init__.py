@@ -1,4 +1,4 @@
-"""Sinks subscribe to what the engine tells: the terminal, result files, JUnit XML, CTRF, JSON.
+"""Sinks subscribe to the events of the engine: the terminal, result files, JUnit XML, CTRF, JSON.
 
 Every sink has `handle(event)` and `close()`. `close` is called once, also when the run was
 interrupted or failed, and leaves whole files behind. Sinks import lazily: a run that writes no

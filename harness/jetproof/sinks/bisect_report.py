@@ -16,7 +16,7 @@ from jetproof.campaigns.bisect_commits import (
 from jetproof.events import Notice
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.model.wording import plural
-from jetproof.sinks.console.lines import Part, bold, dim, line, note, pad, worded
+from jetproof.sinks.console.lines import Part, bold, dim, line, pad, worded
 from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.text import visible
 from jetproof.targets.history import Commit
@@ -47,7 +47,7 @@ class ReleaseReport(_Report):
             case SearchPlayed(cell=cell):
                 self._show(cell)
             case Notice(text=text):
-                self._line(note(text))
+                self._screen.say(text)
 
     def end(self, result: Bisected) -> None:
         """What came of it."""
@@ -100,7 +100,7 @@ class CommitReport(_Report):
             case CommitSkipped(commit=commit, why=why):
                 self._skip(commit, why)
             case Notice(text=text):
-                self._line(note(text))
+                self._screen.say(text)
 
     def end(self, result: BisectedCommits) -> None:
         """What came of it."""

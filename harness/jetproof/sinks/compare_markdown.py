@@ -100,9 +100,9 @@ def _section(found: Sequence[Difference], kind: Kind) -> list[str]:
     heading = f"{_HEADINGS[kind]} ({len(found)})"
     lines = ["| case | what |", "|---|---|"]
     for one in found[:_ROWS]:
-        told = "<br>".join(code(line) for line in what(one))
+        text = "<br>".join(code(line) for line in what(one))
         unsure = "" if one.confirmed else " (not played again)"
-        lines.append(f"| {code(one.key)}{unsure} | {told} |")
+        lines.append(f"| {code(one.key)}{unsure} | {text} |")
     if len(found) > _ROWS:
         lines.append(f"| and {len(found) - _ROWS} more | |")
     if kind is Kind.WORSE and found[0].head.replay:

@@ -15,6 +15,7 @@ from jetproof.campaigns.compare_rulings import Difference, Kind, WireChange
 from jetproof.errors import JetproofError
 from jetproof.events import Event, Notice
 from jetproof.model.verdict import Check, Verdict
+from jetproof.model.wording import plural
 from jetproof.results.rows import Row, value_text
 from jetproof.sinks.console.evidence import duration, log_lines
 from jetproof.sinks.console.lines import (
@@ -25,9 +26,7 @@ from jetproof.sinks.console.lines import (
     dim,
     joined,
     line,
-    note,
     pad,
-    plural,
 )
 from jetproof.sinks.console.progress import Progress
 from jetproof.sinks.console.screen import Screen
@@ -100,8 +99,9 @@ class CompareConsole:
         lines = [joined(layout.separator, parts)]
         lines += [line(f"  base  {about.base}"), line(f"  head  {about.head}")]
         lines += [line(dim(f"  left out: {text}")) for text in about.left_out]
-        lines += [note(text) for text in about.notes]
         self._screen.print(lines)
+        for text in about.notes:
+            self.say(text)
 
     def round(self, how: str, cells: int) -> None:
         self._end_round()
@@ -121,7 +121,7 @@ class CompareConsole:
             self._progress.draw(self._screen, self._clock())
 
     def say(self, text: str) -> None:
-        self._screen.print([note(text)])
+        self._screen.say(text)
 
     def end(self, compare: Compare, failures: Sequence[JetproofError], *, stopped: str) -> None:
         self.close()
@@ -129,10 +129,11 @@ class CompareConsole:
             line(),
             *end_lines(compare, self.about, self._screen.layout, verbose=self._verbose),
         ]
-        if stopped:
-            lines.append(note(f"not complete: {stopped}"))
-        lines += [note(str(failure)) for failure in failures]
         self._screen.print(lines)
+        if stopped:
+            self.say(f"not complete: {stopped}")
+        for failure in failures:
+            self.say(str(failure))
 
     def close(self) -> None:
         """Erase the progress."""

@@ -9,10 +9,11 @@ from rich.text import Text
 
 from jetproof.model.case import Case, is_client_suite
 from jetproof.model.feature import Feature
+from jetproof.model.wording import plural
 from jetproof.results import Run
 from jetproof.results.controls import JOURNAL, ControlResult, Outcome, read_controls
 from jetproof.results.rows import encode
-from jetproof.sinks.console.lines import ALARM, bold, dim, line, plural
+from jetproof.sinks.console.lines import ALARM, bold, dim, line
 from jetproof.sinks.files import replace_file
 from jetproof.sinks.text import visible
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TextIO
@@ -11,6 +12,7 @@ from rich.text import Text
 from jetproof.campaigns.mutate import Mutation, NeverFailed, Outcome, Trial
 from jetproof.model.wording import plural
 from jetproof.sinks.console.lines import ALARM, bold, dim, line, pad
+from jetproof.sinks.console.progress import Progress
 from jetproof.sinks.console.screen import Screen
 
 _LOOKS = {
@@ -27,9 +29,22 @@ class MutateReport:
 
     def __init__(self, stream: TextIO) -> None:
         self._screen = Screen(stream)
+        self._progress = Progress("mutants")
+
+    def begin(self, mutants: int) -> None:
+        """So many mutants are to be tried."""
+        self._progress.begin(mutants, time.monotonic())
+
+    def tick(self) -> None:
+        """Draw the progress."""
+        self._progress.draw(self._screen, time.monotonic())
+
+    def close(self) -> None:
+        """Erase the progress."""
+        self._screen.hide()
 
     def say(self, text: str) -> None:
-        self._screen.print([text])
+        self._screen.say(text)
 
     def handle(self, trial: Trial) -> None:
         """One line per mutant."""
@@ -40,6 +55,7 @@ class MutateReport:
         room = max(20, layout.width - 11 - len(trial.mutant.id))
         outcome, name = (pad(trial.outcome, 8), style), f" {trial.mutant.id}  "
         self._screen.print([line(outcome, name, dim(layout.fit(text, room)))])
+        self._progress.advance(time.monotonic())
 
     def end(self, campaign: Mutation) -> None:
         """What survived and why, which cases nothing made fail, and the counts."""

@@ -16,7 +16,7 @@ from jetproof.sinks.console.evidence import (
     headline,
     reason_line,
 )
-from jetproof.sinks.console.lines import dim, line, note
+from jetproof.sinks.console.lines import dim, line
 from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.record import Outcome
 from jetproof.sinks.text import visible
@@ -54,7 +54,7 @@ class ReplayConsole:
         """Nothing is held."""
 
     def say(self, text: str) -> None:
-        self._screen.print([note(text)])
+        self._screen.say(text)
 
     def _finish(self, event: CaseFinished) -> Iterator[Text]:
         layout = self._screen.layout

@@ -20,6 +20,7 @@ from jetproof.campaigns.soak import Detail, Outcome, Round, Side, Soak
 from jetproof.errors import JetproofError
 from jetproof.events import Event, RunStarted
 from jetproof.model.verdict import Check, FrameRecord, Verdict
+from jetproof.model.wording import plural
 from jetproof.results.rows import Row, value_text
 from jetproof.sinks.console.evidence import mismatch_table
 from jetproof.sinks.console.lines import (
@@ -31,9 +32,7 @@ from jetproof.sinks.console.lines import (
     dim,
     joined,
     line,
-    note,
     pad,
-    plural,
     worded,
 )
 from jetproof.sinks.console.progress import Progress
@@ -94,7 +93,7 @@ class SoakConsole:
         if about.partial:
             lines.append(line(dim(f"a partial soak: {about.partial}")))
         for target in about.shared:
-            lines.append(note(f"{target} is not started again: the rounds share it"))
+            lines += layout.note(f"{target} is not started again: the rounds share it")
         lines.append(line(dim(_ROUND_HEAD.rstrip())))
         self._screen.print(lines)
         self._progress.begin(about.rounds * about.cells, self._clock())
@@ -117,7 +116,7 @@ class SoakConsole:
                 self.say(f"round {done.number} was without a part of its load: {failure}")
 
     def say(self, text: str) -> None:
-        self._screen.print([note(text)])
+        self._screen.say(text)
 
     def flip(self, number: int, detail: Detail) -> None:
         """One flip, whole or by its name."""
@@ -296,7 +295,8 @@ def end_lines(
     load = total([done.load for done in soak.rounds if done.load is not None])
     if load is not None:
         yield line(_load_text(load, soak.rounds))
-    yield from (note(str(failure)) for failure in failures)
+    for failure in failures:
+        yield from layout.note(str(failure))
     yield line(dim(f"results: {about.results}"))
     flips = len(soak.flips)
     schemas = sum(flip.of_schema for flip in soak.flips)

@@ -33,5 +33,5 @@ def _target_row(record: Record, name: str) -> Row:
             if outcome.cell.target == name:
                 version, provider = outcome.cell.server, outcome.cell.provider
                 break
-    told: Row = {"target": name, "provider": provider, "version": version, "build": build}
-    return told | {"servers": servers}
+    found: Row = {"target": name, "provider": provider, "version": version, "build": build}
+    return found | {"servers": servers}

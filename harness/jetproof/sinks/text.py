@@ -8,7 +8,6 @@ what is long is cut with its size noted. The result files keep the exact bytes; 
 from __future__ import annotations
 
 import json
-import unicodedata
 
 from jetproof.results.rows import json_default
 
@@ -52,37 +51,6 @@ def visible_value(value: object, limit: int = PAYLOAD_CHARACTERS) -> str:
         return "absent"
     text = json.dumps(value, ensure_ascii=False, default=json_default)
     return visible(text, limit)
-
-
-def width(text: str) -> int:
-    """Columns that visible text takes on a terminal."""
-    if text.isascii():
-        return len(text)
-    return sum(_columns(char) for char in text)
-
-
-def fit(text: str, columns: int) -> str:
-    """Visible text, cut with an ellipsis so that it takes at most `columns`."""
-    if width(text) <= columns:
-        return text
-    taken, kept = 0, []
-    for char in text:
-        taken += _columns(char)
-        if taken > columns - 1:
-            break
-        kept.append(char)
-    return "".join(kept) + "…" if columns > 0 else ""
-
-
-def pad(text: str, columns: int) -> str:
-    """Visible text, filled with blanks to `columns`."""
-    return text + " " * max(0, columns - width(text))
-
-
-def _columns(char: str) -> int:
-    if unicodedata.combining(char):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def _escape(char: str) -> str:

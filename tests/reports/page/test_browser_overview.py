@@ -82,6 +82,7 @@ def test_no_other_address_becomes_a_link(shown: Shown, tmp_path: Path) -> None:
     page = shown().open(file, "")
     page.locator(".causes tbody tr").first.wait_for()
     hrefs = page.locator("a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
+    assert hrefs
     assert all(href.startswith("#") for href in hrefs)
 
 

@@ -25,9 +25,10 @@ from jetproof.events import (
     TargetStarted,
 )
 from jetproof.model.verdict import Result, Verdict
+from jetproof.model.wording import plural
 from jetproof.sinks.console.evidence import duration, headline, log_lines, reason_line
-from jetproof.sinks.console.lines import ORDER, Part, bold, dim, line, note, pad, plural
-from jetproof.sinks.console.progress import Progress, rough
+from jetproof.sinks.console.lines import ORDER, Part, bold, dim, line, pad
+from jetproof.sinks.console.progress import Progress, about
 from jetproof.sinks.console.screen import Screen
 from jetproof.sinks.console.summary import SummaryOptions, summary
 from jetproof.sinks.record import Outcome, Record
@@ -86,7 +87,7 @@ class Console:
 
     def say(self, text: str) -> None:
         """Print a line of the command's own."""
-        self._screen.print([note(text)])
+        self._screen.say(text)
 
     def close(self) -> None:
         """Erase the progress; a run that ended without saying so is still summed up."""
@@ -106,7 +107,7 @@ class Console:
             case SchemaJudged(result=result):
                 return self._finish(result)
             case Notice():
-                return [note(event.text)]
+                return self._screen.layout.note(event.text)
             case RunFinished():
                 return self._report()
             case _:
@@ -169,7 +170,7 @@ class Console:
         parts.append(f"{board.done} of {plural(len(board.releases), 'release')}")
         left = self._progress.seconds_left(now)
         if left and left >= 1 and board.done < len(board.releases):
-            parts.append(f"about {rough(left)} left")
+            parts.append(f"about {about(left)} left")
         return layout.flow(parts, head=line(), indent=2)
 
     def _playing(self) -> str:

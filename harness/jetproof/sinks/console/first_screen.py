@@ -115,12 +115,12 @@ def _cells(
 
 def _by_cause(cells: Sequence[Result]) -> list[list[Result]]:
     """Cells with one case and one reason together; many cases with one reason together as well."""
-    alike: dict[tuple[str, ...], list[Result]] = {}
+    same: dict[tuple[str, ...], list[Result]] = {}
     for cell in cells:
         place = cell.about, cell.topology, cell.client or "", cell.provider
-        alike.setdefault((cell.verdict.value, cell.reason, *place), []).append(cell)
+        same.setdefault((cell.verdict.value, cell.reason, *place), []).append(cell)
     causes: dict[tuple[str, ...], list[list[Result]]] = {}
-    for key, members in alike.items():
+    for key, members in same.items():
         causes.setdefault(key[:2], []).append(members)
     return [
         row

@@ -14,10 +14,10 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from jetproof.model.verdict import Verdict
-from jetproof.model.wording import plural as plural
 from jetproof.sinks.text import visible
 
 ALARM = "bold red"
+_NOTE = "note "
 PLAIN_WIDTH = 110
 """The width of lines that do not go to a terminal."""
 _LEAST_WIDTH, _MOST_WIDTH = 40, 160
@@ -61,11 +61,6 @@ def joined(separator: str, parts: Iterable[Part]) -> Text:
     return line(*made)
 
 
-def note(text: str) -> Text:
-    """A line that a person should read besides the results."""
-    return line(("note", "yellow"), " ", visible(text, 2000))
-
-
 def bold(text: str) -> tuple[str, str]:
     return text, "bold"
 
@@ -106,6 +101,8 @@ class Layout:
     @classmethod
     def of(cls, columns: int, *, unicode: bool, terminal: bool) -> Layout:
         """The layout for so many columns: a very wide line is hard to read."""
+        if not unicode:
+            columns -= 2  # an ellipsis in the text becomes three dots
         return cls(max(_LEAST_WIDTH, min(_MOST_WIDTH, columns)), unicode, terminal)
 
     @property
@@ -155,6 +152,14 @@ class Layout:
             lines[-1] = line(lines[-1], "" if empty else separator, one)
             empty = False
         return lines
+
+    def note(self, text: str) -> list[Text]:
+        """What a person should read besides the results."""
+        words = visible(text, 2000)
+        room = max(20, self.width - len(_NOTE)) if self.terminal else len(words) + 1
+        first, *more = textwrap.wrap(words, room, break_on_hyphens=False) or [""]
+        head = line((_NOTE, "yellow"), first)
+        return [head, *(line(" " * len(_NOTE), one) for one in more)]
 
     def wrapped(self, text: str, indent: str = "", style: str = "") -> Iterator[Text]:
         """Escaped text in lines of this layout's width, each with the indent."""

@@ -33,7 +33,7 @@ class Progress:
         self.done = 0
         self.verdicts: Counter[Verdict] = Counter()
         self.running: dict[tuple[str, str], float] = {}
-        self._verdict_of: dict[tuple[str, str], Verdict] = {}
+        self._verdict_of: dict[tuple[str, str], Verdict | None] = {}
         self._began: float | None = None
         self._played: deque[float] = deque()
         self._played_before = 0
@@ -66,12 +66,12 @@ class Progress:
                 pass
 
     def _count(self, result: Result) -> None:
+        before = self._verdict_of.get((result.name, result.target))
+        if before is not None:
+            self.verdicts[before] -= 1
         if result.scored:
-            before = self._verdict_of.get((result.name, result.target))
-            if before is not None:
-                self.verdicts[before] -= 1
             self.verdicts[result.verdict] += 1
-            self._verdict_of[result.name, result.target] = result.verdict
+        self._verdict_of[result.name, result.target] = result.verdict if result.scored else None
 
     def advance(self, now: float, *, played: bool = True) -> None:
         """One more is done. Only what was `played` says how long the others take."""
@@ -95,13 +95,13 @@ class Progress:
     def seconds_left(self, now: float) -> float | None:
         """How long the rest takes at the speed of the campaign so far, or at its speed of late if that
         is higher: the longest cases are played first."""
-        gone, played = self.seconds_gone(now), self._played_before + len(self._played)
-        if gone < _ESTIMATE_SECONDS or played < _ESTIMATE_CELLS or self.done >= self.planned:
+        spent, played = self.seconds_gone(now), self._played_before + len(self._played)
+        if spent < _ESTIMATE_SECONDS or played < _ESTIMATE_CELLS or self.done >= self.planned:
             return None
         recent = sum(when > now - _RECENT_SECONDS for when in self._played)
-        speed = played / gone
+        speed = played / spent
         if recent >= _ESTIMATE_CELLS:
-            speed = max(speed, recent / min(gone, _RECENT_SECONDS))
+            speed = max(speed, recent / min(spent, _RECENT_SECONDS))
         rest = self.planned - self.done if self._to_play is None else self._to_play - played
         return max(0, rest) / speed
 
@@ -121,9 +121,9 @@ class Progress:
 
     def _first(self, layout: Layout, room: int, now: float) -> Text:
         count = f"{self.done}/{self.planned} {self.noun}" if self.planned else self.label
-        times = rough(self.seconds_gone(now))
+        times = gone(self.seconds_gone(now))
         if (left := self.seconds_left(now)) is not None:
-            times += f", about {rough(left)} left"
+            times += f", about {about(left)} left"
         parts: list[Part] = [bold(count), dim(times)]
         parts += [
             line(layout.symbol(verdict), f" {self.verdicts[verdict]}")
@@ -152,20 +152,29 @@ class Progress:
             (case, target), since = min(self.running.items(), key=lambda item: item[1])
             where = f" @{target}" if len(targets) == 1 else ""
             more = f" +{len(self.running) - 1}" if len(self.running) > 1 else ""
-            tail = f" {rough(now - since)}{more}"
+            tail = f" {gone(now - since)}{more}"
             taken = sum(cell_len(word) + 2 for word in words)
             if room - taken - len(tail) > 12:
                 words.append(layout.fit(case + where, room - taken - len(tail)) + tail)
         return line(dim(layout.fit("  ".join(words), max(0, room))))
 
 
-def rough(seconds: float) -> str:
-    """A length of time as a person says it, no more exact than an eye can follow."""
-    if seconds < 90:
-        return f"{round(seconds)} s"
+def gone(seconds: float) -> str:
+    """The time that has passed, no more exact than an eye can follow."""
+    if seconds < 60:
+        return f"{int(seconds)} s"
     if seconds < 3600:
         return f"{int(seconds // 60)} min {int(seconds % 60):02} s"
     return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60):02} min"
+
+
+def about(seconds: float) -> str:
+    """An estimate, no more exact than it is."""
+    if seconds < 90:
+        return f"{max(5, round(seconds / 5) * 5)} s"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min"
+    return f"{round(seconds / 3600, 1):g} h"
 
 
 def _width(part: Part) -> int:

@@ -32,8 +32,6 @@ class Screen:
         given = os.environ if env is None else env
         self.interactive = is_terminal(stream, given)
         colour = not given.get("NO_COLOR") and (self.interactive or bool(given.get("FORCE_COLOR")))
-        columns = given.get("COLUMNS", "")
-        width = int(columns) if columns.isdecimal() and int(columns) else None
         self._output = _Output(stream)
         self._console = RichConsole(
             file=cast(IO[str], self._output),
@@ -42,13 +40,14 @@ class Screen:
             force_jupyter=False,
             color_system="standard" if colour else None,
             no_color=False,
-            width=width if self.interactive or width else PLAIN_WIDTH,
+            width=_width(stream, given),
             markup=False,
             emoji=False,
             highlight=False,
             legacy_windows=False,
             _environ={},
         )
+        self._styled = colour or self.interactive
         self._live: Live | None = None
 
     @property
@@ -65,8 +64,15 @@ class Screen:
     def print(self, lines: Iterable[Text | str]) -> None:
         """Print lines, above the progress display if there is one. None of them is broken or cut."""
         made = [one if isinstance(one, Text) else line(one) for one in lines]
-        if made:
+        if not self._styled:
+            self._output.write("".join(f"{one.plain}\n" for one in made))
+            self._output.flush()
+        elif made:
             self._console.print(Text("\n").join(made), soft_wrap=True)
+
+    def say(self, text: str) -> None:
+        """Print what a person should read besides the results."""
+        self.print(self.layout.note(text))
 
     def show(self, lines: Sequence[Text]) -> None:
         """Show these lines as the progress display; only on a terminal."""
@@ -98,6 +104,17 @@ def is_terminal(stream: TextIO, env: Mapping[str, str]) -> bool:
         return stream.isatty() and env.get("TERM", "dumb") != "dumb"
     except ValueError:  # a closed stream
         return False
+
+
+def _width(stream: TextIO, env: Mapping[str, str]) -> int | None:
+    """The width that was asked for; None if the terminal has to be asked."""
+    columns = env.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    try:
+        return None if stream.isatty() else PLAIN_WIDTH
+    except ValueError:  # a closed stream
+        return PLAIN_WIDTH
 
 
 def painted(one: Text) -> str:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from jetproof.events import INTERRUPTED
 from jetproof.model.verdict import EXPLAINED, Result, Verdict
+from jetproof.model.wording import plural
 from jetproof.results.digest import Digest, digest, digests, not_scored_line, would_be_red
 from jetproof.sinks.console.evidence import duration, explain, headline, log_lines
 from jetproof.sinks.console.first_screen import ROWS, first_screen
@@ -24,7 +25,6 @@ from jetproof.sinks.console.lines import (
     dim,
     line,
     pad,
-    plural,
     verdict_style,
     worded,
 )

@@ -18,7 +18,7 @@ from rich.text import Text
 from jetproof.sinks.console.lines import Layout, Part, bold, line
 
 _WIDEST = 20_000
-_NUMBER = re.compile(r"[\d.,]+( %)?|[·-]|")
+_NUMBER = re.compile(r"\d[\d,]*(\.\d+)?( %)?|[·-]|")
 
 
 def table_lines(
