@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from jetproof.model.identity import case_id
-from jetproof_reports.page.plain import Plain, Pool, Row, Tables, number, rows_of, text, texts
+from jetproof_reports.plain import Plain, Pool, Row, Tables, number, rows_of, text, texts
 
 Key = tuple[Any, ...]
 
