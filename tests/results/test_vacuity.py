@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from jetproof.engine.wire_schemas import WireSchemas
@@ -53,9 +54,9 @@ def control_of(cell: Cell, feature: str, verdict: Verdict, **more: object) -> Co
     made = ControlResult(
         run="r", cell=cell.name, case=cell.case, spec_revision=1, target=cell.target,
         case_hash="h", feature=feature, declared=True, differs=True,
-        outcome=outcome_of(verdict, differs=True), control=verdict.value,
+        outcome=outcome_of(verdict, differs=True), control=verdict, messages=1, reason="",
     )  # fmt: skip
-    return replace(made, **more)  # type: ignore[arg-type]
+    return msgspec.structs.replace(made, **more)
 
 
 def shown(

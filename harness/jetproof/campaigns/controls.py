@@ -162,7 +162,7 @@ class Controls:
                 trial = replace(trial, messages=lost(one.frames, feature))
                 if not trial.messages and outcome is not Outcome.NO_VERDICT:
                     outcome, reason = _nothing_lost(one, outcome)
-            self._add(run_id, trial, outcome, cell.verdict.value, reason)
+            self._add(run_id, trial, outcome, cell.verdict, reason)
 
     async def _played(
         self,
@@ -192,7 +192,7 @@ class Controls:
         return found
 
     def _add(
-        self, run_id: str, trial: Trial, outcome: Outcome, verdict: str | None, reason: str
+        self, run_id: str, trial: Trial, outcome: Outcome, verdict: Verdict | None, reason: str
     ) -> None:
         cell = trial.cell
         self.results.append(

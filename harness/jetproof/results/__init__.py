@@ -172,9 +172,11 @@ def read_document(folder: Path) -> dict[str, object]:
     return document
 
 
-def read_rows(folder: Path, kind: type[Journal]) -> Iterator[Journal]:
-    """The rows of the journal of that kind; a last line without its line break is left out."""
-    path = folder / f"{_NAMES[kind]}.jsonl"
+def read_rows(folder: Path, kind: type[Journal], name: str = "") -> Iterator[Journal]:
+    """The rows of the journal of that kind; a last line without its line break is left out.
+
+    `name` is that of a journal which some runs have."""
+    path = folder / f"{name or _NAMES[kind]}.jsonl"
     decoder = msgspec.json.Decoder(kind)
     for number, line in _lines(path):
         try:

@@ -9,15 +9,20 @@ feature: whatever such a cell shows, it does not show the feature.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
 
 from jetproof.model.case import Case
 from jetproof.model.feature import Feature
 from jetproof.model.identity import REFERENCE
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.model.versions import Version, VersionError
-from jetproof.results import Run, read_journal
+from jetproof.results import Run, read_rows
+from jetproof.results.rows import Count, Name, plain
 
 JOURNAL = "controls"
 
@@ -38,30 +43,49 @@ class Outcome(StrEnum):
     NO_VERDICT = "no-verdict"
 
 
-@dataclass(frozen=True, slots=True)
-class ControlResult:
-    """One control. `declared` is false for a feature that the case only sends."""
+class ControlResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell, played without an optional feature that its case is about. jetproof controls
+    writes it."""
 
-    run: str
-    cell: str
+    run: Annotated[Name, Meta(description="The run whose cell it is about.")]
+    cell: Annotated[Name, Meta(description="The cell's full name: case @server topology.")]
     case: str
-    spec_revision: int
-    target: str
-    case_hash: str
-    feature: str
-    declared: bool
-    differs: bool
-    outcome: Outcome
-    control: str | None = None
-    messages: int = 0
-    reason: str = ""
+    spec_revision: Count
+    target: Annotated[str, Meta(description="The target as it was asked for.")]
+    case_hash: Annotated[
+        str,
+        Meta(
+            description=("Of the case as it was played; a control of another one does not count.")
+        ),
+    ]
+    feature: Annotated[str, Meta(description="A feature of fixtures/features.yaml.")]
+    declared: Annotated[
+        bool, Meta(description=("Whether the case declares the feature; false: it only sends it."))
+    ]
+    differs: Annotated[bool, Meta(description="Whether the case must not pass without it.")]
+    outcome: Annotated[
+        Outcome,
+        Meta(
+            description=(
+                "needed: it does not pass without the feature. vacuous: it does, "
+                "and must not. same: it does, as declared. contradicted: it does "
+                "not, and declares that it does. impossible: no control can be "
+                "made."
+            )
+        ),
+    ]
+    control: Annotated[
+        Verdict | None, Meta(description="The verdict of the control; null if it was not played.")
+    ]
+    messages: Annotated[Count, Meta(description="How many messages of the case lost the feature.")]
+    reason: Annotated[str, Meta(description="What the control failed at, or why there is none.")]
 
     @property
     def key(self) -> tuple[str, str, int, str]:
         return self.cell, self.target, self.spec_revision, self.feature
 
     def row(self) -> dict[str, object]:
-        return asdict(self) | {"outcome": self.outcome.value}
+        return plain(self)
 
 
 def outcome_of(control: Verdict, *, differs: bool) -> Outcome:
@@ -75,13 +99,7 @@ def outcome_of(control: Verdict, *, differs: bool) -> Outcome:
 
 def read_controls(run: Run) -> dict[tuple[str, str, int, str], ControlResult]:
     """The controls of a run's cells; the last row of each counts."""
-    found = {}
-    for row in read_journal(run.folder, JOURNAL):
-        fields = {name: row[name] for name in ControlResult.__slots__ if name in row}
-        fields["outcome"] = Outcome(str(row["outcome"]))
-        one = ControlResult(**fields)  # type: ignore[arg-type]
-        found[one.key] = one
-    return found
+    return {one.key: one for one in read_rows(run.folder, ControlResult, JOURNAL)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -366,8 +366,7 @@ class SchemaRow(SchemaFacts, frozen=True, kw_only=True, gc=False):
     run: RunId
 
 
-JournalRow = CellRow | CheckRow | FrameRow | QuestionRow | ClauseRow | SchemaRow
-Journal = TypeVar("Journal", CellRow, CheckRow, FrameRow, QuestionRow, ClauseRow, SchemaRow)
+Journal = TypeVar("Journal", bound=msgspec.Struct)
 
 _ENCODER = msgspec.json.Encoder()
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")

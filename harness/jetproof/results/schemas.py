@@ -19,7 +19,8 @@ from typing import Any
 import msgspec
 
 from jetproof.data import fixtures_dir
-from jetproof.results.documents import analysis, common, library, playing, run_folder
+from jetproof.results.controls import ControlResult
+from jetproof.results.documents import analysis, library, playing, run_folder
 from jetproof.results.rows import (
     SCHEMA,
     BrokenMessageRow,
@@ -30,6 +31,7 @@ from jetproof.results.rows import (
     QuestionRow,
     SchemaRow,
 )
+from jetproof.results.server_code import ServerCodeRow
 
 Document = dict[str, object]
 
@@ -54,8 +56,8 @@ PUBLISHED: dict[str, Published] = {
     "results/question": Published(QuestionRow, "A line of questions.jsonl"),
     "results/schema": Published(SchemaRow, "A line of schemas.jsonl"),
     "results/run": Published(run_folder.RunFile, "run.json of a run folder"),
-    "results/control": Published(common.ControlRow, "A line of controls.jsonl"),
-    "results/server-code": Published(run_folder.ServerCodeRow, "A row of server-code.jsonl"),
+    "results/control": Published(ControlResult, "A line of controls.jsonl"),
+    "results/server-code": Published(ServerCodeRow, "A row of server-code.jsonl"),
     "cli/run": Published(playing.RunDocument, "jetproof run --json"),
     "cli/gate": Published(playing.GateDocument, "jetproof gate --json"),
     "cli/matrix": Published(playing.MatrixDocument, "jetproof matrix --json"),

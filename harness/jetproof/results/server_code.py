@@ -13,12 +13,16 @@ of its own.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
 
 from jetproof.errors import JetproofError
-from jetproof.results import Run, read_journal
+from jetproof.results import Run, read_rows
 from jetproof.results.go_coverage import (
     META,
     Function,
@@ -27,9 +31,40 @@ from jetproof.results.go_coverage import (
     read_counters,
     read_program,
 )
+from jetproof.results.rows import Count
 
 JOURNAL = "server-code"
 FOLDER = "server-code"
+
+
+class ServerCodeRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One server with coverage: what it recorded of its own code, and the cases that were played
+    on it."""
+
+    run: str
+    target: str
+    build: str
+    topology: str
+    configuration: str
+    node: str
+    cases: Annotated[
+        Annotated[list[str], Meta(min_length=1)],
+        Meta(description="Played on this server, perhaps at the same time."),
+    ]
+    lives: Annotated[
+        Count,
+        Meta(description=("How often it was started; a process that is killed leaves no file.")),
+    ]
+    program: Annotated[
+        str | None,
+        Meta(
+            description=("The folder in server-code that its files are in; null if it left none.")
+        ),
+    ]
+    counters: Annotated[
+        list[str],
+        Meta(description=("Names of the files there, one per process that ended in order.")),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +206,12 @@ def server_code(runs: Sequence[Run]) -> list[ServerCode]:
     """What the servers of these runs recorded, one entry per build; runs of one build add up."""
     found: dict[tuple[str, str], _Gathered] = {}
     for run in runs:
-        rows = list(read_journal(run.folder, JOURNAL))
+        rows = list(read_rows(run.folder, ServerCodeRow, JOURNAL))
         if not rows:
             raise without_data(run)
         here: dict[tuple[str, str], _Gathered] = {}
         for row in rows:
-            key = (str(row["target"]), str(row["build"]))
+            key = (row.target, row.build)
             one = here[key] = found.setdefault(key, _Gathered(*key))
             _add(one, run.folder, row)
         for (target, _), one in here.items():
@@ -192,21 +227,19 @@ def server_code(runs: Sequence[Run]) -> list[ServerCode]:
     return whole
 
 
-def _add(one: _Gathered, folder: Path, row: Mapping[str, object]) -> None:
-    cases = [str(case) for case in _list(row["cases"])]
-    files = [str(name) for name in _list(row["counters"])]
-    lives = row["lives"]
-    one.processes += lives if isinstance(lives, int) else 0
-    one.lost += max(0, lives - len(files)) if isinstance(lives, int) else 0
+def _add(one: _Gathered, folder: Path, row: ServerCodeRow) -> None:
+    cases, files = row.cases, row.counters
+    one.processes += row.lives
+    one.lost += max(0, row.lives - len(files))
     for case in cases:
         one.played.setdefault(case, len(one.played))
     if len(cases) > 1:
         one.together.update(cases)
-    if not row["program"]:
+    if not row.program:
         return
-    place = folder / FOLDER / str(row["program"])
+    place = folder / FOLDER / row.program
     if one.program is None:
-        one.program = read_program(place / f"{META}{row['program']}")
+        one.program = read_program(place / f"{META}{row.program}")
     for name in files:
         for number, mask in read_counters(place / name, one.program).items():
             one.reached[number] = one.reached.get(number, 0) | mask
@@ -272,7 +305,3 @@ def _nothing_written(runs: Sequence[Run]) -> JetproofError:
         phase="load",
         hint="a server writes when it ends in order; play cases that do not kill it",
     )
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from jetproof.events import ServerCode
 from jetproof.results.go_coverage import COUNTERS, META
-from jetproof.results.rows import Row
-from jetproof.results.server_code import FOLDER
+from jetproof.results.server_code import FOLDER, ServerCodeRow
 
 
-def keep(folder: Path, run: str, event: ServerCode) -> Row:
+def keep(folder: Path, run: str, event: ServerCode) -> ServerCodeRow:
     """Copy the files of one server, and return the row that says what they are.
 
     The row comes last: a file without a row belongs to nothing."""
@@ -27,15 +26,15 @@ def keep(folder: Path, run: str, event: ServerCode) -> Row:
             if path.name.startswith(f"{COUNTERS}{digest}."):
                 shutil.copyfile(path, place / path.name)
                 kept.append(path.name)
-    return {
-        "run": run,
-        "target": event.target,
-        "build": event.build,
-        "topology": event.topology,
-        "configuration": event.configuration,
-        "node": event.node,
-        "cases": list(event.cases),
-        "lives": event.lives,
-        "program": digest,
-        "counters": kept,
-    }
+    return ServerCodeRow(
+        run=run,
+        target=event.target,
+        build=event.build,
+        topology=event.topology,
+        configuration=event.configuration,
+        node=event.node,
+        cases=list(event.cases),
+        lives=event.lives,
+        program=digest,
+        counters=kept,
+    )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from jetproof.model.verdict import Verdict
-from jetproof.results.rows import Count, Milliseconds, Name
+from jetproof.results.rows import Count, Milliseconds
 
 
 class RunServer(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,41 +82,3 @@ class RunLibrary(msgspec.Struct, frozen=True, kw_only=True):
         ]
         | UnsetType
     ) = UNSET
-
-
-class ControlRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One cell, played without an optional feature that its case is about. jetproof controls
-    writes it."""
-
-    run: Annotated[Name, Meta(description="The run whose cell it is about.")]
-    cell: Annotated[Name, Meta(description="The cell's full name: case @server topology.")]
-    case: str
-    spec_revision: Count
-    target: Annotated[str, Meta(description="The target as it was asked for.")]
-    case_hash: Annotated[
-        str,
-        Meta(
-            description=("Of the case as it was played; a control of another one does not count.")
-        ),
-    ]
-    feature: Annotated[str, Meta(description="A feature of fixtures/features.yaml.")]
-    declared: Annotated[
-        bool, Meta(description=("Whether the case declares the feature; false: it only sends it."))
-    ]
-    differs: Annotated[bool, Meta(description="Whether the case must not pass without it.")]
-    outcome: Annotated[
-        Literal["needed", "vacuous", "same", "contradicted", "impossible", "no-verdict"],
-        Meta(
-            description=(
-                "needed: it does not pass without the feature. vacuous: it does, "
-                "and must not. same: it does, as declared. contradicted: it does "
-                "not, and declares that it does. impossible: no control can be "
-                "made."
-            )
-        ),
-    ]
-    control: Annotated[
-        Verdict | None, Meta(description="The verdict of the control; null if it was not played.")
-    ]
-    messages: Annotated[Count, Meta(description="How many messages of the case lost the feature.")]
-    reason: Annotated[str, Meta(description="What the control failed at, or why there is none.")]

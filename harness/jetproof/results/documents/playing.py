@@ -9,7 +9,8 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from jetproof.model.ledger import Kind, Severity
 from jetproof.model.verdict import Verdict
-from jetproof.results.documents.common import ControlRow, RunLibrary, RunTarget
+from jetproof.results.controls import ControlResult
+from jetproof.results.documents.common import RunLibrary, RunTarget
 from jetproof.results.documents.values import Amount, Moment
 from jetproof.results.rows import (
     CellFacts,
@@ -630,7 +631,7 @@ class ControlsDocument(msgspec.Struct, frozen=True, kw_only=True):
     results: Annotated[
         str | None, Meta(description="The run's folder, which has the controls now.")
     ]
-    controls: list[ControlRow]
+    controls: list[ControlResult]
     undeclared: Annotated[
         list[ControlsUndeclared],
         Meta(description="Cases that send a feature and do not declare it."),

@@ -109,33 +109,3 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     ) = UNSET
     wall_ms: Milliseconds | None
     slowest_case_ms: Milliseconds | None
-
-
-class ServerCodeRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One server with coverage: what it recorded of its own code, and the cases that were played
-    on it."""
-
-    run: str
-    target: str
-    build: str
-    topology: str
-    configuration: str
-    node: str
-    cases: Annotated[
-        Annotated[list[str], Meta(min_length=1)],
-        Meta(description="Played on this server, perhaps at the same time."),
-    ]
-    lives: Annotated[
-        Count,
-        Meta(description=("How often it was started; a process that is killed leaves no file.")),
-    ]
-    program: Annotated[
-        str | None,
-        Meta(
-            description=("The folder in server-code that its files are in; null if it left none.")
-        ),
-    ]
-    counters: Annotated[
-        list[str],
-        Meta(description=("Names of the files there, one per process that ended in order.")),
-    ]
