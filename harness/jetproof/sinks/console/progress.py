@@ -128,7 +128,7 @@ class Progress:
         parts += [
             line(layout.symbol(verdict), f" {self.verdicts[verdict]}")
             for verdict in ORDER
-            if self.verdicts[verdict]
+            if self.verdicts[verdict] and verdict is not Verdict.NOT_APPLICABLE
         ]
         if self.label and self.planned:
             parts.insert(0, self.label)
