@@ -15,48 +15,50 @@ import os
 import resource
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+from jetproof.campaigns.matrix import default_jobs, fetch, plan_matrix
+from jetproof.campaigns.request import Request, Settings
 from jetproof.cli.matrix import BUDGET_SECONDS
-from jetproof.cli.matrix_playing import Matrix, Pace, Stops, fetch
-from jetproof.cli.matrix_running import default_jobs, placed
-from jetproof.engine.calibrate import time_factor
-from jetproof.engine.run import RunOptions, fresh_run_id
-from jetproof.events import CaseFinished, Event
+from jetproof.events import Event, RunFinished
 from jetproof.load.library import load_library
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.plan import Selection, make_plan, select
 from jetproof.sinks.files import RunFolder
-from jetproof.targets.resolve import resolve
 from jetproof.targets.sweep import own_run
 
 
 async def main(servers: list[str], patterns: tuple[str, ...], jobs: int, folder: Path) -> None:
-    library = load_library()
-    targets = await resolve(placed(servers, "embedded"))
-    for target in targets:
-        await asyncio.to_thread(fetch, target, print)
-    selected = select(library, Selection(patterns=patterns))
-    plans = [make_plan(library, selected, [target], skip=frozenset()) for target in targets]
-    pace, factor = Pace.of(jobs, BUDGET_SECONDS), time_factor()
-    print(
-        f"{len(targets)} releases, {sum(plan.cells for plan in plans)} cells; {os.cpu_count()} "
-        f"cores, {pace.releases} releases of {pace.servers} servers at once; time factor {factor}"
+    request = Request(patterns, tuple(servers))
+    matrix = await plan_matrix(
+        load_library(),
+        request,
+        Settings(jobs=jobs),
+        provider="embedded",
+        budget=BUDGET_SECONDS,
+        notify=print,
     )
-    cells: list[Cell] = []
+    for plan in matrix.plans:
+        await fetch(plan.targets[0], print)
+    pace = matrix.pace
+    print(
+        f"{len(matrix.plans)} releases, {sum(plan.cells for plan in matrix.plans)} cells; "
+        f"{os.cpu_count()} cores, {pace.releases} releases of {pace.servers} servers at once; "
+        f"time factor {matrix.options.time_factor}"
+    )
+    ends: list[RunFinished] = []
     with RunFolder.create(folder) as sink, own_run() as owner:
 
         def emit(event: Event) -> None:
             sink.handle(event)
-            if isinstance(event, CaseFinished):
-                cells.append(event.cell)
+            if isinstance(event, RunFinished):
+                ends.append(event)
 
-        options = RunOptions(run=fresh_run_id(), time_factor=factor, owner=owner)
-        ended = await Matrix(plans, library, emit, options, pace, Stops()).whole()
-    report(cells, ended.wall_ms / 1000)
+        await matrix.play(emit, owner)
+    report(matrix.cells, ends[0].wall_ms / 1000)
 
 
-def report(cells: list[Cell], wall: float) -> None:
+def report(cells: Sequence[Cell], wall: float) -> None:
     played = [cell for cell in cells if cell.ms > 0]
     total = sum(cell.ms for cell in played) / 1000
     verdicts = Counter(cell.verdict.value for cell in cells)

@@ -36,7 +36,7 @@ settings.load_profile("jetproof")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """With pytest-xdist (`pytest -n 2`), what shares a server, Spark or a browser stays together."""
+    """With pytest-xdist (`pytest -n 3`), what shares a server, Spark or a browser stays together."""
     from support.parallel import Groups
 
     return Groups(config, log)

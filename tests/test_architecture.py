@@ -83,6 +83,46 @@ def test_only_the_fronts_print() -> None:
     assert not printing
 
 
+FACTS = {"calibrate", "wire_schemas"}
+"""Modules of the engine that play nothing: how fast the machine is, how messages are judged."""
+
+
+def test_only_campaigns_play() -> None:
+    """What prints or parses asks a campaign to play, and never the engine."""
+    reaching = [
+        f"{path.relative_to(HARNESS)}:{node.lineno} imports {name}"
+        for path in MODULES
+        if LEVEL[part_of(path)] > LEVEL["campaigns"]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in imported_names(node)
+        if name.startswith("jetproof.engine") and name.split(".")[2] not in FACTS
+    ]
+    assert not reaching
+
+
+def test_campaigns_know_no_command_line() -> None:
+    campaigns = [
+        path
+        for path in MODULES
+        if part_of(path) == "campaigns" and path.name != "load_worker.py"  # a process of its own
+    ]
+    assert campaigns
+    knowing = [
+        f"{path.relative_to(HARNESS)}:{node.lineno}"
+        for path in campaigns
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if {"argparse", "sys.stdout", "sys.stderr"} & {*imported_names(node), attribute(node)}
+    ]
+    assert not knowing
+
+
+def attribute(node: ast.AST) -> str:
+    """`sys.stdout` as it is written."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    return ""
+
+
 BUILDS = {"checkout_build.py", "go_tool.py", "go_versions.py", "kept.py", "calibrate.py"}
 """They measure compilers, files and the machine itself, outside of any loop."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jetproof import __version__
+from jetproof import __version__, campaigns
 from jetproof.cli import schema as schema_command
 from jetproof.data import fixtures_dir, suites_dir
 from jetproof.errors import JetproofError, Phase
@@ -18,6 +18,17 @@ from support.case_files import FAILS, PASSES
 from support.commands import Command
 from support.documents import Validate
 
+RUN_NEEDS = (
+    "__init__",
+    "campaign",
+    "interrupts",
+    "planning",
+    "request",
+    "resume",
+    "run",
+    "selecting",
+)
+"""The modules of campaigns that `jetproof run` is made of."""
 COMMANDS = (
     "run",
     "list",
@@ -56,7 +67,7 @@ def test_every_command_has_help_and_json(jetproof: Command, command: str) -> Non
 
 def test_help_loads_nothing_heavy() -> None:
     heavy = ["yaml", "jsonschema", "jsonschema_rs", "testcontainers", "docker", "pytest", "asyncio"]
-    heavy += ["rich", "jetproof.sinks"]
+    heavy += ["rich", "msgspec", "jetproof.campaigns", "jetproof.engine", "jetproof.sinks"]
     code = (
         "import contextlib, sys\n"
         "from jetproof.cli import main\n"
@@ -66,6 +77,26 @@ def test_help_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "usage: jetproof" in done.stdout
     assert done.stderr == ""
+
+
+def test_a_run_loads_no_other_campaign_and_no_spark() -> None:
+    others = [
+        path.stem
+        for path in Path(campaigns.__file__).parent.glob("*.py")
+        if path.stem not in RUN_NEEDS
+    ]
+    assert {"matrix", "gate", "soak", "compare", "controls", "replay"} <= set(others)
+    code = (
+        "import sys\n"
+        "from jetproof.cli import main\n"
+        "assert main(['run', 'no-such-suite']) == 2\n"
+        f"names = [f'jetproof.campaigns.{{name}}' for name in {others!r}]\n"
+        "names += ['pyspark', 'duckdb', 'jetproof_reports']\n"
+        "print([name for name in names if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "no case matches 'no-such-suite'" in done.stderr
+    assert done.stdout == "[]\n"
 
 
 def test_version(jetproof: Command) -> None:

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,33 +17,13 @@ from jetproof.engine.run import Stop
 from support.case_files import PASSES, SLOW
 from support.commands import Command
 from support.documents import Validate
+from support.processes import alive, children
+from support.waiting import PATIENCE, wait_for
 
 CaseFile = Callable[..., Path]
 Start = Callable[..., "subprocess.Popen[str]"]
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
-_PATIENCE = 60.0
-
-
-def wait_for(what: Callable[[], object], why: str) -> None:
-    deadline = time.monotonic() + _PATIENCE
-    while not what():
-        assert time.monotonic() < deadline, why
-        time.sleep(0.02)
-
-
-def children(pid: int) -> list[int]:
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        found += map(int, task.read_text().split())
-    return found
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def started(child: subprocess.Popen[str], folder: Path) -> list[int]:
@@ -76,7 +55,7 @@ def test_interrupted_once_it_writes_what_there_is_and_leaves_nothing_running(
     child = process("run", case_file(PASSES, SLOW), *arguments)
     servers = started(child, tmp_path / "out")
     child.send_signal(number)
-    out, err = child.communicate(timeout=_PATIENCE)
+    out, err = child.communicate(timeout=PATIENCE)
     assert child.returncode == code, err
     document = json.loads(out)
     conforms("cli/run", document)
@@ -102,7 +81,7 @@ def test_interrupted_twice_it_still_leaves_whole_files_and_nothing_running(
     assert child.stdout is not None
     wait_for(lambda: "stopping" in (child.stdout.readline() if child.stdout else ""), "no word")
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=_PATIENCE)
+    _, err = child.communicate(timeout=PATIENCE)
     assert child.returncode == 130
     assert err == ""
     assert not any(map(alive, servers))
@@ -137,7 +116,7 @@ def test_the_second_ctrl_c_does_not_wait_for_servers_that_do_not_go() -> None:
         async with interrupts.heard():
             os.kill(os.getpid(), signal.SIGINT)
             with pytest.raises(asyncio.CancelledError):
-                async with asyncio.timeout(_PATIENCE):
+                async with asyncio.timeout(PATIENCE):
                     await asyncio.gather(task)
         return interrupts
 
@@ -172,7 +151,7 @@ def test_a_reader_that_goes_away_does_not_end_the_run(
     assert child.stdout is not None
     child.stdout.close()
     child.stdout = None
-    _, err = child.communicate(timeout=_PATIENCE)
+    _, err = child.communicate(timeout=PATIENCE)
     assert err == ""
     assert child.returncode == 0
     assert json.loads((tmp_path / "out" / "run.json").read_text())["verdicts"]["pass"] >= 1

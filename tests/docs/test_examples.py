@@ -143,7 +143,9 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Cell]:
     async def play() -> None:
         targets = await resolve(["latest"])
         plan = make_plan(carried, select(carried, Selection()), targets, skip=frozenset())
-        await run(plan, carried, emit, RunOptions(run=fresh_run_id(), time_factor=2.0))
+        # Examples that fail are meant to: they are not played again.
+        options = RunOptions(run=fresh_run_id(), time_factor=2.0, confirm=0)
+        await run(plan, carried, emit, options)
 
     asyncio.run(play())
     return found

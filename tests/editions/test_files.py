@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from jetproof.data import fixtures_dir
 from support.commands import Command
+from support.documents import check_document
 from support.programs import Adapter
 
 from .conftest import CLOSES, STORES, WRONG, Checkout
@@ -147,5 +146,4 @@ def test_editions_are_listed_with_what_differs(jetproof: Command, checkout: Chec
     assert "  changed  demo/basic::stores\n" in details
     assert "  removed  demo/basic::wrong\n" in details
     document = json.loads(jetproof("editions", "--json").out)
-    schema = json.loads((fixtures_dir() / "schemas" / "cli" / "editions.json").read_text())
-    Draft202012Validator(schema).validate(document)
+    check_document("cli/editions", document)

@@ -7,12 +7,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from jetproof.data import fixtures_dir
 from jetproof.results import read_run
 from support.case_files import WRONG_COMMIT
 from support.commands import Command
+from support.documents import check_document
 from support.programs import Adapter
 
 from .conftest import CLOSES, COMMITS, STORES, WRONG, Checkout
@@ -60,9 +59,8 @@ def test_the_document_and_the_folder_say_what_is_not_scored(
     checkout.servers(STORES, WRONG)
     done = jetproof("run", "--edition", "2026.11", "--out", "pinned", "--json")
     document = json.loads(done.out)
-    for name, found in (("cli/run", document), ("results/run", _json("pinned/run.json"))):
-        schema = json.loads((fixtures_dir() / "schemas" / f"{name}.json").read_text())
-        Draft202012Validator(schema).validate(found)
+    check_document("cli/run", document)
+    check_document("results/run", _json("pinned/run.json"))
     assert document["exit_code"] == 0
     assert document["verdicts"]["fail"] == 0
     assert document["digest"]["conforms"]
@@ -158,8 +156,7 @@ def test_a_gate_is_scored_by_the_edition_of_its_ledger(
     assert "1 cell not scored by edition 2026.11: 1 fail" in done.out
     assert jetproof(*gate, "--edition", "none", "--out", "free").code == 1
     document = json.loads(jetproof(*gate, "--json", "--out", "again").out)
-    schema = json.loads((fixtures_dir() / "schemas" / "cli" / "gate.json").read_text())
-    Draft202012Validator(schema).validate(document)
+    check_document("cli/gate", document)
     [cell] = [
         c
         for c in document["cells"]

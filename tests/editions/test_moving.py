@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from jetproof.data import fixtures_dir
 from support.case_files import WRONG_COMMIT
 from support.commands import Command
+from support.documents import check_document
 from support.programs import Adapter
 
 from .conftest import CLOSES, COMMITS, Checkout
@@ -64,10 +63,9 @@ def test_the_document_has_the_move(jetproof: Command, moved: Path, library: Adap
     own = library(WRONG_COMMIT)
     ledger = ("ledger", "run", "--client", own, "--ledger", moved, "--json")
     stay, go = jetproof(*ledger), jetproof(*ledger, "--edition", "2026.12")
-    schema = json.loads((fixtures_dir() / "schemas" / "cli" / "ledger.json").read_text())
     documents = [json.loads(done.out) for done in (stay, go)]
     for document in documents:
-        Draft202012Validator(schema).validate(document)
+        check_document("cli/ledger", document)
     assert documents[0]["added"] == []
     assert (documents[0]["newer"]["to"], len(documents[0]["newer"]["red"])) == ("2026.12", 1)
     assert documents[1]["added"] == ["demo/client/basic::commits"]

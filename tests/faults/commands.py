@@ -6,17 +6,15 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from support.commands import Done
+from support.processes import children
 
 PATIENCE = 90.0
 # What is waited for here takes its time or never comes: stretching it proves nothing more.
 FACTOR = {"JETPROOF_TIME_FACTOR": "1"}
-TESTS = Path(__file__).parents[1]
 HEAD = "suite: adr-50/faults\nabout: Cases that meet trouble\ncases:\n"
 
 
@@ -47,30 +45,6 @@ def write(folder: Path, *cases: str) -> Path:
     return path
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> dict[str, Any]:
-        loaded = json.loads(self.out)
-        assert isinstance(loaded, dict)
-        return loaded
-
-    @property
-    def cells(self) -> dict[str, dict[str, Any]]:
-        """The cells of a `run --json` by their case's name."""
-        return {cell["case"].partition("::")[2]: cell for cell in self.document["cells"]}
-
-    @property
-    def verdicts(self) -> dict[str, str]:
-        return {name: cell["verdict"] for name, cell in self.cells.items()}
-
-
 class Command:
     """`jetproof ...`, running in a folder."""
 
@@ -86,7 +60,7 @@ class Command:
             env={**os.environ, "PYTHONUTF8": "1", "NO_COLOR": "1", **FACTOR, **environment},
         )
 
-    def ended(self) -> Ended:
+    def ended(self) -> Done:
         """Waits for the end; a command that hangs is killed, and fails the test."""
         try:
             out, err = self.process.communicate(timeout=PATIENCE)
@@ -95,25 +69,15 @@ class Command:
             out, err = self.process.communicate()
             raise AssertionError(f"it hangs:\n{out}\n{err}") from None
         assert "Traceback" not in out + err, err
-        return Ended(self.process.returncode, out, err)
+        return Done(self.process.returncode, out, err)
 
     def servers(self) -> list[int]:
         """The processes that it started."""
-        found: list[int] = []
-        for task in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
-            found += map(int, task.read_text().split())
-        return found
+        return children(self.process.pid)
 
 
-def jetproof(folder: Path, *arguments: object, **environment: str) -> Ended:
+def jetproof(folder: Path, *arguments: object, **environment: str) -> Done:
     return Command(folder, *arguments, **environment).ended()
-
-
-def wait_for(what: Callable[[], object], why: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not what():
-        assert time.monotonic() < deadline, why
-        time.sleep(0.02)
 
 
 def configuration(pid: int) -> str:
@@ -125,16 +89,3 @@ def configuration(pid: int) -> str:
 def rows(folder: Path, journal: str) -> list[dict[str, Any]]:
     text = (folder / f"{journal}.jsonl").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.split("\n") if line]
-
-
-@contextmanager
-def fake(kind: str) -> Iterator[str]:
-    """The URL of a fake server of `tests/fakes`, for the length of the block."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "fakes", kind], cwd=TESTS, stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            yield process.stdout.readline().strip()
-        finally:
-            process.kill()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .commands import ASKS, HEAD, Command, case, jetproof, wait_for, write
+from support.waiting import wait_for
+
+from .commands import ASKS, HEAD, Command, case, jetproof, write
 
 BROKEN = 'suite: adr-50/broken\nabout: "no end\ncases: []\n'
 WRONG = """\

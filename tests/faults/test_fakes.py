@@ -12,7 +12,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from .commands import FACTOR, PATIENCE, Ended, case, fake, jetproof, rows, write
+from support.commands import Done, fake_of
+
+from .commands import FACTOR, PATIENCE, case, jetproof, rows, write
 
 STEPS = """\
       - request: {subject: a.b, within: 1s}
@@ -28,9 +30,9 @@ PRIVATE = "{connections: {second: {}, main: {options: {name: mine}}}}"
 OWN_ESCAPES = re.compile(r"\x1b\[[0-9;]*m|\r|\x1b\[2K|\x1b\[K|\x1b\[\?25[lh]|\x1b\[\?7[lh]")
 
 
-def told(folder: Path, kind: str, *more: str) -> Ended:
+def told(folder: Path, kind: str, *more: str) -> Done:
     write(folder, case("meets", STEPS, PRIVATE))
-    with fake(kind) as url:
+    with fake_of(kind) as url:
         return jetproof(folder, "run", "faults.yaml", "--server", url, "--out", "out", *more)
 
 
@@ -93,7 +95,7 @@ def test_what_a_confusing_server_makes_of_a_run(
     tmp_path: Path, kind: str, failed: list[str]
 ) -> None:
     write(tmp_path, case("meets", CONFUSED, """{stream: {subjects: ["$stream.>"]}}"""))
-    with fake(kind) as url:
+    with fake_of(kind) as url:
         ended = jetproof(tmp_path, "run", "faults.yaml", "--server", url, "--out", "out")
     assert ended.code == (1 if failed else 0), ended.out
     checks = rows(tmp_path / "out", "checks")
@@ -131,7 +133,7 @@ def test_hostile_payloads_do_nothing_to_a_terminal(tmp_path: Path, command: str)
     path = write(tmp_path, case("meets", STEPS, PRIVATE))
     terminal, side = os.openpty()
     with (
-        fake("hostile") as url,
+        fake_of("hostile") as url,
         subprocess.Popen(
             [sys.executable, "-m", "jetproof", command, str(path), "--server", url, "-v"],
             cwd=tmp_path,

@@ -10,8 +10,9 @@ import pytest
 
 from jetproof.model.versions import Version
 from jetproof.targets.releases import this_platform, wheel_for
+from support.waiting import wait_for
 
-from .commands import ASKS, WAITS, Command, case, configuration, jetproof, rows, wait_for, write
+from .commands import ASKS, WAITS, Command, case, configuration, jetproof, rows, write
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 

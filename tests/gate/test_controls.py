@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from jetproof.cli import main
-from jetproof.data import fixtures_dir
+from support.documents import check_document
 
 from .conftest import Gate
 
@@ -88,8 +87,7 @@ def document(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[in
     capsys.readouterr()
     code = main(["controls", *map(str, arguments), "--json"])
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    schema = json.loads((fixtures_dir() / "schemas" / "cli" / "controls.json").read_text())
-    Draft202012Validator(schema).validate(found)
+    check_document("cli/controls", found)
     return code, found
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from jetproof.data import fixtures_dir
 from jetproof.results import read_run
 from support.case_files import WRONG_COMMIT
+from support.documents import check_document
 from support.programs import script
 
 from .conftest import CLOSES, COMMITS, Gate
@@ -192,8 +191,7 @@ def test_what_a_library_says_is_data(gate: Gate, cases: Write, tmp_path: Path) -
 def test_the_document_names_the_library(gate: Gate, cases: Write, library: Write) -> None:
     done = gate(cases(COMMITS), "--client", library(), "--out", "run", "--json")
     document = json.loads(done.out)
-    schema = json.loads((fixtures_dir() / "schemas" / "cli" / "gate.json").read_text())
-    Draft202012Validator(schema).validate(document)
+    check_document("cli/gate", document)
     assert document["exit_code"] == 0
     assert [one["library"] for one in document["libraries"]] == ["reference"]
     assert any("my-adapter@" in str(cell["client"]) for cell in document["cells"])

@@ -7,16 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from jetproof.cli import main
-from jetproof.data import fixtures_dir
 from jetproof.load.client_ledger import LEDGER, read_ledger
 from jetproof.load.library import load_library
 from jetproof.load.mistakes import LoadError
 from jetproof.results.ledger_update import _without
 from jetproof.targets.clients.spec import known_adapters
 from support.case_files import WRONG_COMMIT
+from support.documents import check_document
 
 from .conftest import Gate
 
@@ -77,8 +76,7 @@ def test_the_document_follows_its_schema(
     own = library(WRONG_COMMIT)
     gate(CASE, "--client", own, "--out", "red")
     document = json.loads(proposed(capsys, "red", "--client", own, "--json"))
-    schema = json.loads((fixtures_dir() / "schemas" / "cli" / "ledger.json").read_text())
-    Draft202012Validator(schema).validate(document)
+    check_document("cli/ledger", document)
     assert document["added"] == [CASE]
 
 

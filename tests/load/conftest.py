@@ -12,17 +12,12 @@ import pytest
 
 from jetproof.data import fixtures_dir
 from jetproof.load.library import Library, load_library
+from support import demo
 
-CLAUSES = """\
-spec: demo
-title: A demonstration
-revision: 1
-revisions: [{revision: 1}, {revision: 2}]
-clauses:
-  - {id: DEMO-001, section: One, level: must, actor: server, clause: It answers.}
-  - {id: DEMO-002, section: One, level: must, actor: client, clause: It asks.}
-  - {id: DEMO-003, section: Two, level: must, actor: both, revisions: {from: 2}, clause: It waits.}
-  - {id: DEMO-004, section: Two, level: must, actor: server, status: silent, clause: Who knows.}
+CLAUSES = f"""\
+{demo.CLAUSES}\
+  - {{id: DEMO-003, section: Two, level: must, actor: both, revisions: {{from: 2}}, clause: It waits.}}
+  - {{id: DEMO-004, section: Two, level: must, actor: server, status: silent, clause: Who knows.}}
 """
 ERRORS = """\
 errors:

@@ -161,6 +161,7 @@ def test_the_same_shards_make_the_same_run_in_any_order(
         "cells.jsonl",
         "checks.jsonl",
         "frames.jsonl",
+        "questions.jsonl",
         "clauses.jsonl",
         "schemas.jsonl",
     ):

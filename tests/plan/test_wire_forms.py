@@ -21,7 +21,7 @@ from jetproof.plan import (
     why_not,
 )
 from jetproof.targets.reference import SPEAKS
-from jetproof.targets.reference.knobs import REVISIONS
+from jetproof.targets.reference.spoken import REVISIONS
 
 REV_7, REV_10 = "adr-50/fast-ingest/rev-7", "adr-50/fast-ingest/rev-10"
 CASE = f"{REV_7}/start::first-message-gets-a-flow-ack"

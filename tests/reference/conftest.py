@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -16,6 +15,7 @@ from jetproof.targets.sweep import Owner, own_run
 from jetproof.targets.topology import RunningTarget, start_target
 from jetproof.wire.driver import Connection
 from jetproof.wire.frames import Msg
+from support.waiting import bounded
 
 HANG_SECONDS = 120.0
 
@@ -65,10 +65,10 @@ def with_layer(owner: Owner) -> Callable[..., None]:
             yield Bench(target, client, past)
 
     def run(test: Callable[[Bench], Coroutine[Any, Any, None]], **knobs: bool) -> None:
-        async def bounded() -> None:
-            async with asyncio.timeout(HANG_SECONDS), bench(**knobs) as made:
+        async def played() -> None:
+            async with bench(**knobs) as made:
                 await test(made)
 
-        asyncio.run(bounded())
+        bounded(played(), HANG_SECONDS)
 
     return run

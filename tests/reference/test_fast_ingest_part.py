@@ -202,6 +202,32 @@ def test_a_batch_that_is_given_up_is_told_of_in_an_advisory(with_layer: WithLaye
     with_layer(test, fast_gives_up_early=True)
 
 
+def test_the_previous_message_does_not_get_a_commit_header(with_layer: WithLayer) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.stream(allow_batched=True)
+        batch = Batch(bench)
+        batch.send(1)
+        assert await batch.heard() == {"seq": 1, "messages": 10}
+        stored = await bench.ask("$JS.API.DIRECT.GET.S", {"seq": 1})
+        assert stored.headers is not None
+        assert stored.headers.get("Nats-Batch-Sequence") == "1"
+        assert stored.headers.get("Nats-Batch-Commit") is None
+
+    with_layer(test)
+
+
+def test_with_its_knob_fast_ingest_is_a_plain_publish(with_layer: WithLayer) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.stream(allow_batched=True)
+        batch = Batch(bench)
+        batch.send(1)
+        assert (await batch.heard())["stream"] == "S"
+        assert bench.target.reference is not None
+        assert bench.target.reference.fired["fast-is-ignored"] >= 1
+
+    with_layer(test, fast_is_ignored=True)
+
+
 def test_wrong_on_purpose_a_message_is_marked_or_stored_unchecked(with_layer: WithLayer) -> None:
     async def test(bench: Bench) -> None:
         await bench.stream(allow_batched=True)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jetproof.targets.reference.guard import Copy, Ruling, reached, rule
-from jetproof.targets.reference.knobs import Conduct, Knobs
+from jetproof.targets.reference.guard import Copy, Guard, Ruling
+from jetproof.targets.reference.knobs import parts_with
 
 LEADER = Copy("n1", 5, 5, leads=True)
 FOLLOWER = Copy("n2", 5, 5)
@@ -16,8 +16,8 @@ MIRROR = Copy("m1", 5, 5, mirror=True)
 LAGGING_MIRROR = Copy("m2", 3, 3, leads=True, mirror=True)
 
 
-def ruled(minimum: int, *copies: Copy, **knobs: bool) -> Ruling:
-    return rule(minimum, copies, Conduct(Knobs(**knobs)))
+def ruled(minimum: int, *copies: Copy, knob: str | None = None) -> Ruling:
+    return parts_with({knob: True} if knob else {}).part(Guard)().rule(minimum, copies)
 
 
 def test_data_only_if_the_last_sequence_is_at_least_min_last_seq() -> None:
@@ -48,7 +48,7 @@ def test_without_a_leader_nobody_is_asked_in_a_followers_place() -> None:
 def test_reads_that_can_be_satisfied_need_no_quorum() -> None:
     asleep = [Copy(name, 5, 5, leads=name == "n1", answers=False) for name in ("n1", "n3")]
     assert ruled(5, *asleep, FOLLOWER) is Ruling.SERVE
-    assert ruled(5, *asleep, FOLLOWER, reads_need_quorum=True) is Ruling.REFUSE
+    assert ruled(5, *asleep, FOLLOWER, knob="reads-need-quorum") is Ruling.REFUSE
 
 
 def test_mirrors_serve_otherwise_refuse_and_never_redirect() -> None:
@@ -64,31 +64,31 @@ def test_a_mirror_that_answers_for_its_origin_and_lags_lets_the_leader_answer() 
 @pytest.mark.parametrize(
     ("knob", "minimum", "copies", "wrong"),
     [
-        ("want_more_than_asked", 5, (LEADER,), Ruling.REFUSE),
-        ("refuse_when_met", 5, (LEADER,), Ruling.REFUSE),
-        ("leader_answers_behind", 6, (LEADER,), Ruling.SERVE),
-        ("followers_answer", 5, (LEADER, LAGGING), Ruling.SERVE),
-        ("followers_refuse", 5, (LEADER, LAGGING), Ruling.REFUSE),
-        ("mirrors_answer_behind", 5, (LAGGING_MIRROR,), Ruling.SERVE),
-        ("mirrors_redirect", 5, (LAGGING_MIRROR,), Ruling.REDIRECT),
-        ("mirrors_refuse", 5, (MIRROR,), Ruling.REFUSE),
-        ("compare_number_of_messages", 5, (Copy("n1", 5, 2, leads=True),), Ruling.REFUSE),
+        ("want-more-than-asked", 5, (LEADER,), Ruling.REFUSE),
+        ("refuse-when-met", 5, (LEADER,), Ruling.REFUSE),
+        ("leader-answers-behind", 6, (LEADER,), Ruling.SERVE),
+        ("followers-answer", 5, (LEADER, LAGGING), Ruling.SERVE),
+        ("followers-refuse", 5, (LEADER, LAGGING), Ruling.REFUSE),
+        ("mirrors-answer-behind", 5, (LAGGING_MIRROR,), Ruling.SERVE),
+        ("mirrors-redirect", 5, (LAGGING_MIRROR,), Ruling.REDIRECT),
+        ("mirrors-refuse", 5, (MIRROR,), Ruling.REFUSE),
+        ("compare-number-of-messages", 5, (Copy("n1", 5, 2, leads=True),), Ruling.REFUSE),
     ],
 )
 def test_a_knob_turns_the_rule_and_is_counted(
     knob: str, minimum: int, copies: tuple[Copy, ...], wrong: Ruling
 ) -> None:
-    conduct = Conduct(Knobs(**{knob: True}))
-    assert rule(minimum, copies, Conduct()) is not wrong
-    assert rule(minimum, copies, conduct) is wrong
-    assert conduct.fired[knob.replace("_", "-")] >= 1
+    parts = parts_with({knob: True})
+    assert Guard().rule(minimum, copies) is not wrong
+    assert parts.part(Guard)().rule(minimum, copies) is wrong
+    assert parts.fired[knob] >= 1
 
 
 def test_a_knob_that_makes_no_difference_is_not_counted() -> None:
-    knobs = Knobs(followers_refuse=True, mirrors_refuse=True, want_more_than_asked=True)
-    conduct = Conduct(knobs)
-    assert rule(3, (LEADER, FOLLOWER), conduct) is Ruling.SERVE
-    assert not conduct.fired
+    knobs = ("followers-refuse", "mirrors-refuse", "want-more-than-asked")
+    parts = parts_with(dict.fromkeys(knobs, True))
+    assert parts.part(Guard)().rule(3, (LEADER, FOLLOWER)) is Ruling.SERVE
+    assert not parts.fired
 
 
 _COPIES = st.lists(
@@ -108,13 +108,12 @@ _COPIES = st.lists(
 
 @given(st.integers(1, 10), _COPIES)
 def test_nothing_stale_is_ever_served(minimum: int, copies: list[Copy]) -> None:
-    conduct = Conduct()
-    ruling = rule(minimum, copies, conduct)
+    guard = Guard()
+    ruling = guard.rule(minimum, copies)
     if ruling is Ruling.SERVE:
-        assert all(reached(minimum, copy, conduct) for copy in copies)
+        assert all(guard.reached(minimum, copy) for copy in copies)
     if ruling is Ruling.REDIRECT:
         assert any(
             copy.leads and not copy.mirror and copy.answers and copy.last_seq >= minimum
             for copy in copies
         )
-    assert not conduct.fired

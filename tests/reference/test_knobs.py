@@ -9,7 +9,8 @@ import pytest
 from jetproof.data import fixtures_dir
 from jetproof.errors import JetproofError
 from jetproof.load.library import load_library
-from jetproof.targets.reference import Knobs, knob_names
+from jetproof.targets.reference import knob_names, parts_with
+from jetproof.targets.reference.reads import Reads
 
 
 def test_the_schema_of_mutants_names_just_these_knobs() -> None:
@@ -25,9 +26,10 @@ def test_every_knob_is_turned_by_a_mutant() -> None:
 
 def test_an_unknown_knob_is_told_with_those_there_are() -> None:
     with pytest.raises(JetproofError, match="no knob 'refuse-always'") as raised:
-        Knobs.of({"refuse-always": True})
+        parts_with({"refuse-always": True})
     assert "refuse-at-once" in raised.value.hint
 
 
-def test_names_with_hyphens() -> None:
-    assert Knobs.of({"refuse-at-once": True}) == Knobs(refuse_at_once=True)
+def test_a_knob_that_is_off_changes_nothing() -> None:
+    assert parts_with({"refuse-at-once": True}).part(Reads) is not Reads
+    assert parts_with({"refuse-at-once": False}).part(Reads) is Reads

@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from jetproof.cli import main
-from jetproof.data import fixtures_dir
 from jetproof.events import CaseFinished
 from jetproof.model.verdict import Verdict
 from jetproof_reports.history import History
+from support.documents import check_document
 
 from .samples import make_cell, run_of, write_run
 
@@ -38,11 +37,9 @@ def jetproof(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return run
 
 
-def conforms(name: str, text: str) -> dict[str, object]:
-    schema = json.loads((fixtures_dir() / "schemas" / "cli" / f"{name}.json").read_text())
-    Draft202012Validator.check_schema(schema)
+def conforming(name: str, text: str) -> dict[str, object]:
     document: dict[str, object] = json.loads(text)
-    Draft202012Validator(schema).validate(document)
+    check_document(f"cli/{name}", document)
     return document
 
 
@@ -56,7 +53,7 @@ def test_report_writes_the_page_the_summary_the_badge_and_the_tables_of_every_ru
         "report", three_runs[2], "--history", history, "--out", place, "--json"
     )
     assert (code, err) == (0, "")
-    document = conforms("report", out)
+    document = conforming("report", out)
     for name in ("page", "summary", "badge"):
         assert Path(str(document[name])).stat().st_size > 0
     kept = History(history).runs()
@@ -83,7 +80,7 @@ def test_diff_tells_what_differs_and_fails_if_something_broke(
     assert "1 fixed, 1 changed-position, 1 changed-on-the-wire, 1 new" in out
     code, out, _ = jetproof("diff", "2.14.0", "2.12.8", "--history", derived, "--json")
     assert code == 1
-    document = conforms("diff", out)
+    document = conforming("diff", out)
     assert document["exit_code"] == 1
     assert document["counts"] == {
         "new-failure": 1,

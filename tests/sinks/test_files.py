@@ -14,7 +14,7 @@ import pytest
 
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, RunFinished, TargetFailed
-from jetproof.model.verdict import Verdict
+from jetproof.model.verdict import Question, QuestionEnd, Verdict
 from jetproof.results import read_run
 from jetproof.results.rows import PAYLOAD_BYTES
 from jetproof.sinks import FanOut
@@ -111,8 +111,9 @@ def test_a_finished_case_is_on_disk_at_once_frames_first_and_the_cell_last(
     with RunFolder.create(tmp_path) as folder:
         folder.handle(run_started())
         monkeypatch.setattr(os, "write", spy)
-        folder.handle(CaseFinished(make_cell(), (make_check(),), (make_frame(),)))
-        assert order == ["frames.jsonl", "checks.jsonl", "cells.jsonl"]
+        asked = Question(0, 1.0, 2.0, "main", "PING")
+        folder.handle(CaseFinished(make_cell(), (make_check(),), (make_frame(),), (asked,)))
+        assert order == ["questions.jsonl", "frames.jsonl", "checks.jsonl", "cells.jsonl"]
         assert len(list(lines_of(tmp_path / "cells.jsonl"))) == 1
 
 
@@ -155,11 +156,33 @@ def test_evidence_reads_back_as_it_was(tmp_path: Path) -> None:
     assert list(run.frames()) == [((cell.name, "2.15.1", 1), frame)]
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Question(0, 1.0, 2.5, "main", "PING"),
+        Question(3, 1.0, 9.0, "harness", "$JS.API.INFO", end=QuestionEnd.TIMEOUT, step="read"),
+        Question(
+            1, 0.0, 0.5, "main", "S.a", (("A", "1"), ("A", "2")), b"\xff", QuestionEnd.ANSWERED,
+            503, (("B", ""),), b'{"seq":1}', "given",
+        ),
+    ],
+)  # fmt: skip
+def test_questions_of_the_engine_are_read_back(
+    tmp_path: Path, conforms: Validate, asked: Question
+) -> None:
+    cell = make_cell()
+    written(tmp_path, CaseFinished(cell, questions=(asked,)))
+    assert list(read_run(tmp_path).questions()) == [((cell.name, cell.target, 1), asked)]
+    (row,) = lines_of(tmp_path / "questions.jsonl")
+    conforms("results/question", row)
+
+
 def test_results_are_ordinary_files(tmp_path: Path) -> None:
     written(tmp_path, CaseFinished(make_cell()))
     assert stat.S_IMODE((tmp_path / "run.json").stat().st_mode) & 0o044
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "cells.jsonl", "checks.jsonl", "clauses.jsonl", "frames.jsonl", "run.json", "schemas.jsonl",
+        "cells.jsonl", "checks.jsonl", "clauses.jsonl", "frames.jsonl", "questions.jsonl", "run.json",
+        "schemas.jsonl",
     ]  # fmt: skip
 
 

@@ -14,8 +14,9 @@ from jetproof.sinks.files import RunFolder
 from support.case_files import ASKS, COUNTS, CRASHES, CaseFile
 from support.commands import Command, Fake
 from support.documents import Validate
+from support.processes import children
 
-from .conftest import children, is_worker
+from .conftest import is_worker
 
 COUNTING = "adr-50/trial::counts @2.15.1 single external"
 

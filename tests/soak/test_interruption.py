@@ -12,8 +12,10 @@ import pytest
 from support.case_files import ASKS, SLOW, CaseFile
 from support.commands import Fake, Start
 from support.documents import Validate
+from support.processes import alive, children
+from support.waiting import PATIENCE, wait_for
 
-from .conftest import PATIENCE, alive, children, is_worker, wait_for
+from .conftest import is_worker
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 

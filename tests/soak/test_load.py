@@ -7,27 +7,17 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from jetproof.campaigns import load_worker
 from jetproof.campaigns.load import Load
 from jetproof.errors import JetproofError
-
-from .conftest import PATIENCE, alive, wait_for
+from support.processes import alive
+from support.waiting import PATIENCE, bounded, wait_for
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
-
-
-def bounded(coroutine: Coroutine[Any, Any, None]) -> None:
-    async def limited() -> None:
-        async with asyncio.timeout(PATIENCE):
-            await coroutine
-
-    asyncio.run(limited())
 
 
 def test_it_runs_and_is_gone_at_the_end(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,15 @@ class Done:
         loaded = json.loads(self.out)
         assert isinstance(loaded, dict)
         return loaded
+
+    @property
+    def cells(self) -> dict[str, dict[str, Any]]:
+        """The cells of a `run --json` by their case's name."""
+        return {cell["case"].partition("::")[2]: cell for cell in self.document["cells"]}
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        return {name: cell["verdict"] for name, cell in self.cells.items()}
 
     @property
     def last(self) -> str:
@@ -64,25 +73,24 @@ def jetproof(
     return run
 
 
+@contextmanager
+def fake_of(kind: str) -> Iterator[str]:
+    """The URL of a fake server of `tests/fakes`, for the length of the block."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "fakes", kind], cwd=TESTS, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
 @pytest.fixture
 def fake() -> Iterator[Fake]:
     """Gives the URL of a fake server of `tests/fakes`, which serves until the test ends."""
     with ExitStack() as stack:
-
-        def serve(kind: str) -> str:
-            process = stack.enter_context(
-                subprocess.Popen(
-                    [sys.executable, "-m", "fakes", kind],
-                    cwd=TESTS,
-                    stdout=subprocess.PIPE,
-                    text=True,
-                )
-            )
-            stack.callback(process.kill)
-            assert process.stdout is not None
-            return process.stdout.readline().strip()
-
-        yield serve
+        yield lambda kind: stack.enter_context(fake_of(kind))
 
 
 @pytest.fixture

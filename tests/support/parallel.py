@@ -12,11 +12,24 @@ from typing import Any
 
 from xdist.scheduler import LoadScopeScheduling
 
-TOGETHER = ("reports/page", "reports", "packaging", "targets")
-"""Folders whose files share something that only one worker should have: a browser, Spark, builds, images."""
+TOGETHER = ("reports/page", "reports", "packaging")
+"""Folders whose files share something that takes long to start: a browser, Spark, built wheels."""
 
-LONGEST: tuple[str, ...] = ()
-"""The groups that take longest, first. One that starts last leaves the other worker idle."""
+LONGEST = (
+    "reports",
+    "packaging",
+    "reports/page",
+    "docs/test_examples.py",
+    "targets/test_container.py",
+    "matrix/test_bisect_commits.py",
+    "matrix/test_matrix.py",
+    "cli/test_server_code.py",
+    "reference_client/test_scenarios.py",
+    "gate/test_controls.py",
+    "gate/test_adapters.py",
+    "clients/test_smoke.py",
+)
+"""The groups that take longest, first. One that starts last leaves the other workers idle."""
 
 
 def group_of(test: str) -> str:
@@ -34,14 +47,9 @@ def longest_first(groups: Iterable[str]) -> list[str]:
 class Groups(LoadScopeScheduling):  # type: ignore[misc]
     """Hands groups to the workers, the longest first."""
 
-    def __init__(self, config: Any, log: Any = None) -> None:
-        super().__init__(config, log)
-        config.option.loadscopereorder = False
-
     def _split_scope(self, nodeid: str) -> str:
         return group_of(nodeid)
 
     def _assign_work_unit(self, node: Any) -> None:
-        for group in reversed(longest_first(self.workqueue)):
-            self.workqueue.move_to_end(group, last=False)
+        self.workqueue.move_to_end(longest_first(self.workqueue)[0], last=False)
         super()._assign_work_unit(node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,20 +13,13 @@ import pytest
 
 from jetproof.targets.tap import RuleError, Tap, TapEvent, parse_rule
 from jetproof.wire import Connection, Msg, Pub
+from support.waiting import bounded
 
 HOST = "127.0.0.1"
 NEXT = "$JS.API.CONSUMER.MSG.NEXT"
 PULLS = {"subject": f"{NEXT}.>"}
 OVER = {"status": 409, "description": "Leadership Change"}
 _numbers = itertools.count(1)
-
-
-def run(scenario: Awaitable[None]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(60):
-            await scenario
-
-    asyncio.run(bounded())
 
 
 class Puller:
@@ -119,7 +112,7 @@ def test_a_pull_that_was_ended_gets_nothing_and_the_next_gets_everything(
             assert puller.words() == ["a", "409", "b", "c"]
             assert tap.fired["end"] == 1
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_without_blind_the_old_pull_goes_on(port: int) -> None:
@@ -134,7 +127,7 @@ def test_without_blind_the_old_pull_goes_on(port: int) -> None:
             await puller.until(3)
             assert puller.words() == ["a", "409", "b"]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_heartbeats_of_an_ended_pull_stop(port: int) -> None:
@@ -155,7 +148,7 @@ def test_heartbeats_of_an_ended_pull_stop(port: int) -> None:
             while await waiting(direct, puller.stream) > 1:
                 await asyncio.sleep(0.01)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_request_that_is_answered_blindly_at_once_never_reaches_the_server(port: int) -> None:
@@ -174,7 +167,7 @@ def test_a_request_that_is_answered_blindly_at_once_never_reaches_the_server(por
             assert [len(event.passed) for event in pulls] == [0, 1]
             assert puller.words() == ["409"]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_what_the_record_says_is_what_client_and_server_said(port: int) -> None:
@@ -193,7 +186,7 @@ def test_what_the_record_says_is_what_client_and_server_said(port: int) -> None:
             assert message.frame == puller.got[0]
             assert message.passed == (message.frame,)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_who_stops_listening_leaves_no_pull_behind(port: int) -> None:
@@ -213,7 +206,7 @@ def test_who_stops_listening_leaves_no_pull_behind(port: int) -> None:
             await again.until(1)
             assert again.words() == ["a"]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_only_a_rule_that_may_still_fire_changes_requests(port: int) -> None:
@@ -234,7 +227,7 @@ def test_only_a_rule_that_may_still_fire_changes_requests(port: int) -> None:
             await puller.until(4)
             assert puller.words() == ["a", "409", "b", "c"]
 
-    run(scenario())
+    bounded(scenario())
 
 
 @pytest.mark.parametrize("on", [{"op": "SUB"}, {"op": "MSG"}, {"from": "client"}])

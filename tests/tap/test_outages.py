@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,9 @@ from jetproof.targets.tap import ConnectionEvent, Event, RuleError, Tap, TapEven
 from jetproof.wire import Connection, ConnectionLost, Headers, Msg, WireTimeout
 from jetproof.wire.rules.model import Accept, Cut, Pause, Refuse, Resume
 from support.servers import served
+from support.waiting import bounded
 
 HOST = "127.0.0.1"
-
-
-def run(scenario: Awaitable[None]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(60):
-            await scenario
-
-    asyncio.run(bounded())
 
 
 async def until(condition: Any) -> None:
@@ -97,7 +89,7 @@ def test_a_cut_that_refuses_for_a_time(port: int) -> None:
             await again.flush()
             await again.close()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_deaf_tap_cannot_be_connected_to_and_keeps_its_port(port: int) -> None:
@@ -119,7 +111,7 @@ def test_a_deaf_tap_cannot_be_connected_to_and_keeps_its_port(port: int) -> None
                 await asyncio.open_connection(tap.host, tap.port)
             assert (tap.opened, tap.refused) == (4, 0)
 
-    run(scenario())
+    bounded(scenario())
 
 
 async def _opened(tap: Tap) -> Connection:
@@ -148,7 +140,7 @@ def test_rules_refuse_and_accept(port: int) -> None:
             await client.flush()
             await (await Connection.open(tap.host, tap.port)).close()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_paused_server_says_nothing_until_it_is_resumed(port: int) -> None:
@@ -177,7 +169,7 @@ def test_a_paused_server_says_nothing_until_it_is_resumed(port: int) -> None:
             assert got == [b"0", b"1", b"2"]
             await (await new).close()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_pause_by_a_rule_for_a_time_loses_nothing(port: int) -> None:
@@ -198,7 +190,7 @@ def test_a_pause_by_a_rule_for_a_time_loses_nothing(port: int) -> None:
             await client.flush()
             assert got == [b"0", b"1", b"2"]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_paused_server_that_closes_is_noticed_later(port: int) -> None:
@@ -213,7 +205,7 @@ def test_a_paused_server_that_closes_is_noticed_later(port: int) -> None:
             await client.wait_closed()
             assert "Unknown Protocol" in client.errors[0]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_message_of_the_taps_own(port: int) -> None:
@@ -246,7 +238,7 @@ def test_a_message_of_the_taps_own(port: int) -> None:
             ):
                 tap.inject({"subjekt": "a"})
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_connections_are_told(port: int) -> None:
@@ -280,7 +272,7 @@ def test_connections_are_told(port: int) -> None:
             await (await Connection.open(tap.host, tap.port)).close()
             assert len(events) == before
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_events_come_in_batches_in_order(port: int) -> None:
@@ -298,7 +290,7 @@ def test_events_come_in_batches_in_order(port: int) -> None:
         assert payloads == [b"%d" % number for number in range(500)]
         assert len(batches) < len(frames) / 10
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_server_that_restarts_is_found_again(tmp_path: Path) -> None:
@@ -324,4 +316,4 @@ def test_a_server_that_restarts_is_found_again(tmp_path: Path) -> None:
             await client.close()
             await tap.__aexit__(None, None, None)
 
-    run(scenario())
+    bounded(scenario())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable
 from typing import Any
 
 import pytest
@@ -13,20 +12,13 @@ from jetproof.errors import JetproofError
 from jetproof.targets.tap import RuleError, Tap, TapEvent
 from jetproof.wire import Connection, ConnectionLost, Msg, Pub, Raw, encode
 from support.servers import FakeServer, Script
+from support.waiting import bounded
 
 Reader = asyncio.StreamReader
 Writer = asyncio.StreamWriter
 
 HOST = "127.0.0.1"
 INFO = b'INFO {"version":"0","connect_urls":["127.0.0.1:9"],"ws_connect_urls":[],"a":1}\r\n'
-
-
-def run(scenario: Awaitable[None]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(60):
-            await scenario
-
-    asyncio.run(bounded())
 
 
 async def greet(reader: Reader, writer: Writer) -> None:
@@ -89,7 +81,7 @@ def test_every_action_on_a_message(fake_server: FakeServer, do: Any, expected: s
             received = await deliveries(port, len(expected), rule)
             assert "".join(msg.subject for msg in received) == expected
 
-    run(scenario())
+    bounded(scenario())
 
 
 @pytest.mark.parametrize(
@@ -123,7 +115,7 @@ def test_every_action_on_a_publish(fake_server: FakeServer, do: Any, expected: b
             assert b"".join(encode(pub) for event in publishes for pub in event.passed) == expected
             assert (Pub("c") in [event.frame for event in publishes]) is (b"PUB c" in expected)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_other_addresses_are_taken_out_of_info(fake_server: FakeServer) -> None:
@@ -137,7 +129,7 @@ def test_other_addresses_are_taken_out_of_info(fake_server: FakeServer) -> None:
             assert client.info == {"version": "0", "a": 1}
             assert events[0].frame.raw == INFO
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_info_can_be_changed(fake_server: FakeServer) -> None:
@@ -150,7 +142,7 @@ def test_info_can_be_changed(fake_server: FakeServer) -> None:
         ):
             assert client.info == {"version": "2.99.0", "a": 1}
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_untouched_frames_keep_their_odd_bytes(fake_server: FakeServer) -> None:
@@ -167,7 +159,7 @@ def test_untouched_frames_keep_their_odd_bytes(fake_server: FakeServer) -> None:
             assert await reader.read() == odd
             writer.close()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_bytes_that_are_no_frames_pass_once_and_in_order(fake_server: FakeServer) -> None:
@@ -194,7 +186,7 @@ def test_bytes_that_are_no_frames_pass_once_and_in_order(fake_server: FakeServer
         from_client = [event.frame for event in events if event.sender == "client"]
         assert from_client[-3:] == [Raw(b"x")] * 3
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_after_a_frame_is_dropped_no_further_rule_sees_it(fake_server: FakeServer) -> None:
@@ -216,7 +208,7 @@ def test_after_a_frame_is_dropped_no_further_rule_sees_it(fake_server: FakeServe
             assert dict(tap.fired) == {"drop": 1, "late": 0}
             assert dict(tap.matched) == {"drop": 1, "late": 0}
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_who_has_left_gets_nothing(fake_server: FakeServer) -> None:
@@ -242,7 +234,7 @@ def test_who_has_left_gets_nothing(fake_server: FakeServer) -> None:
             assert tap.fired["rule-1"] == before[0]
             client.abort()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_held_frames_still_arrive_when_the_server_leaves(fake_server: FakeServer) -> None:
@@ -257,7 +249,7 @@ def test_held_frames_still_arrive_when_the_server_leaves(fake_server: FakeServer
             while tap.connections:
                 await asyncio.sleep(0.005)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def is_message(event: TapEvent) -> bool:
@@ -296,7 +288,7 @@ def test_a_frame_counts_when_it_reaches_the_client(
                 assert dict(told)["b"] >= begin + 0.05
                 assert [at for _, at in told] == sorted(at for _, at in told)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_frame_that_was_held_for_too_long_never_left(fake_server: FakeServer) -> None:
@@ -313,7 +305,7 @@ def test_a_frame_that_was_held_for_too_long_never_left(fake_server: FakeServer) 
                     await asyncio.sleep(0.005)
             assert [len(event.passed) for event in events if is_message(event)] == [1, 0, 0]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_nobody_behind_the_tap() -> None:
@@ -329,7 +321,7 @@ def test_nobody_behind_the_tap() -> None:
                 assert tap.failed == number
             assert tap.connections == ()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_server_that_comes_back_elsewhere(fake_server: FakeServer) -> None:
@@ -348,7 +340,7 @@ def test_a_server_that_comes_back_elsewhere(fake_server: FakeServer) -> None:
                 await asyncio.sleep(0.005)
             await client.close()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_the_server_learns_that_the_client_left(fake_server: FakeServer) -> None:
@@ -365,7 +357,7 @@ def test_the_server_learns_that_the_client_left(fake_server: FakeServer) -> None
             client.abort()
             await left.wait()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_slow_client_slows_the_server_down_and_gets_everything(fake_server: FakeServer) -> None:
@@ -397,7 +389,7 @@ def test_a_slow_client_slows_the_server_down_and_gets_everything(fake_server: Fa
             assert data == frame * count
             writer.close()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_closing_the_tap_closes_everything(fake_server: FakeServer) -> None:
@@ -419,7 +411,7 @@ def test_closing_the_tap_closes_everything(fake_server: FakeServer) -> None:
             with pytest.raises(ConnectionLost):
                 await Connection.open(tap.host, tap.port)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_faulty_observer_is_reported_and_changes_nothing(fake_server: FakeServer) -> None:
@@ -440,7 +432,7 @@ def test_a_faulty_observer_is_reported_and_changes_nothing(fake_server: FakeServ
         ):
             assert reported == [failure] * 4
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_port_that_is_taken_says_so(fake_server: FakeServer) -> None:
@@ -451,7 +443,7 @@ def test_a_port_that_is_taken_says_so(fake_server: FakeServer) -> None:
                 await tap.__aenter__()
             assert caught.value.phase == "start"
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_wrong_rule_is_told_before_anything_starts() -> None:
@@ -478,4 +470,4 @@ def test_subscriptions_with_a_limit_end(fake_server: FakeServer) -> None:
             assert tap.fired["rule-1"] == 0
             assert len(received) == 1
 
-    run(scenario())
+    bounded(scenario())

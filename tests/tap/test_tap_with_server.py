@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,17 +14,10 @@ import pytest
 
 from jetproof.targets.tap import Tap, TapEvent
 from jetproof.wire import Connection, ConnectionLost, Headers, Msg, Pub, WireTimeout
+from support.waiting import bounded
 
 HOST = "127.0.0.1"
 _numbers = itertools.count(1)
-
-
-def run(scenario: Awaitable[None]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(60):
-            await scenario
-
-    asyncio.run(bounded())
 
 
 @asynccontextmanager
@@ -84,7 +77,7 @@ def test_without_rules_every_byte_passes(port: int) -> None:
             ]
             assert tap.connections == (1,)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_long_message_passes_whole_and_is_recorded_by_its_head(port: int) -> None:
@@ -107,7 +100,7 @@ def test_a_long_message_passes_whole_and_is_recorded_by_its_head(port: int) -> N
             assert {event.omitted for event in seen} == {len(payload) - 1024}
             assert all(event.passed == (event.frame,) for event in seen)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_long_message_that_a_rule_may_touch_is_held(port: int) -> None:
@@ -127,7 +120,7 @@ def test_a_long_message_that_a_rule_may_touch_is_held(port: int) -> None:
             (passed, changed) = [event for event in events if isinstance(event.frame, Msg)]
             assert (passed.omitted, changed.omitted) == (100_001 - 1024, 0)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_nats_py_works_through_it(port: int) -> None:
@@ -147,7 +140,7 @@ def test_nats_py_works_through_it(port: int) -> None:
             while tap.connections:
                 await asyncio.sleep(0.005)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_many_clients_at_once(port: int) -> None:
@@ -163,7 +156,7 @@ def test_many_clients_at_once(port: int) -> None:
             for client in clients:
                 await client.close()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_drop_the_second_ack(port: int) -> None:
@@ -179,7 +172,7 @@ def test_drop_the_second_ack(port: int) -> None:
             assert dict(tap.fired) == {"lose": 1}
             assert dict(tap.matched) == {"lose": 3}
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_drop_a_publish(port: int) -> None:
@@ -192,7 +185,7 @@ def test_drop_a_publish(port: int) -> None:
             assert (await publish(client, stream))["seq"] == 2
             assert tap.fired["rule-1"] == 1
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_duplicate_a_publish_and_an_ack(port: int) -> None:
@@ -212,7 +205,7 @@ def test_duplicate_a_publish_and_an_ack(port: int) -> None:
             assert [json.loads(msg.payload)["seq"] for msg in replies] == [1, 2, 3, 3, 4]
             assert dict(tap.fired) == {"twice-in": 1, "twice-out": 1}
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_replies_to_one_subject_belong_to_all_its_publishes(port: int) -> None:
@@ -228,7 +221,7 @@ def test_replies_to_one_subject_belong_to_all_its_publishes(port: int) -> None:
                     await asyncio.sleep(0.005)
             assert ["hit" in json.loads(msg.payload) for msg in replies] == [False, True, True]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_change_an_ack(port: int) -> None:
@@ -244,7 +237,7 @@ def test_change_an_ack(port: int) -> None:
             assert tap.fired["wrong"] == 1
             assert not tap.problems
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_change_what_the_server_gets(port: int) -> None:
@@ -260,7 +253,7 @@ def test_change_what_the_server_gets(port: int) -> None:
                 "duplicate"
             ] is True
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_change_with_values_remembered_from_the_very_request(port: int) -> None:
@@ -280,7 +273,7 @@ def test_change_with_values_remembered_from_the_very_request(port: int) -> None:
             assert [ack["tag"] for ack in acks] == tags
             assert tap.fired["rule-1"] == 30
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_change_with_values_remembered_from_another_frame(port: int) -> None:
@@ -306,7 +299,7 @@ def test_change_with_values_remembered_from_another_frame(port: int) -> None:
             assert (await publish(client, stream, headers={"Tag": "second"}))["tag"] == "first"
             assert dict(tap.fired) == {"learn": 1, "use": 2}
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_answer_in_the_servers_place(port: int) -> None:
@@ -328,7 +321,7 @@ def test_answer_in_the_servers_place(port: int) -> None:
             assert tap.fired["refuse"] == 1
             assert tap.matched["refuse"] == 2
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_answer_and_pass(port: int) -> None:
@@ -347,7 +340,7 @@ def test_answer_and_pass(port: int) -> None:
             assert [msg.payload for msg in replies[:2]] == [b"one", b"two"]
             assert json.loads(replies[2].payload)["seq"] == 1
 
-    run(scenario())
+    bounded(scenario())
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
@@ -371,7 +364,7 @@ def test_inject_beside_a_reply(port: int, place: str) -> None:
             assert (made.sender, made.rules) == ("server", ("rule-1",))
             assert tap.fired["rule-1"] == 1
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_inject_an_advisory_and_an_error(port: int) -> None:
@@ -411,7 +404,7 @@ def test_inject_an_advisory_and_an_error(port: int) -> None:
                 "rule nobody: no subscription takes a message on nobody.listens"
             ]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_pulled_message_answers_its_request(port: int) -> None:
@@ -438,7 +431,7 @@ def test_a_pulled_message_answers_its_request(port: int) -> None:
             assert [msg.payload for msg in pulled] == [b"0", b"changed", b"2"]
             assert tap.fired["rule-1"] == 1
 
-    run(scenario())
+    bounded(scenario())
 
 
 @pytest.mark.parametrize(("when", "stored"), [("before", 0), ("after", 1)])
@@ -457,7 +450,7 @@ def test_cut_at_a_publish(port: int, when: str, stored: int) -> None:
                         break
                 assert ack["seq"] == stored + 1
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_cut_at_an_ack_loses_the_ack_and_not_the_message(port: int) -> None:
@@ -471,7 +464,7 @@ def test_cut_at_an_ack_loses_the_ack_and_not_the_message(port: int) -> None:
             async with await Connection.open(tap.host, tap.port) as again:
                 assert (await publish(again, stream))["seq"] == 2
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_delayed_reply_holds_back_what_follows(port: int) -> None:
@@ -488,7 +481,7 @@ def test_a_delayed_reply_holds_back_what_follows(port: int) -> None:
             await client.flush()
             assert order == ["ack", "other"]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_delayed_reply_may_be_overtaken_if_it_says_so(port: int) -> None:
@@ -509,7 +502,7 @@ def test_a_delayed_reply_may_be_overtaken_if_it_says_so(port: int) -> None:
                 await asyncio.sleep(0.005)
             assert order == ["other", "ack"]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_rules_apply_in_order_each_to_what_the_last_one_left(port: int) -> None:
@@ -528,7 +521,7 @@ def test_rules_apply_in_order_each_to_what_the_last_one_left(port: int) -> None:
             assert (await publish(client, stream))["seq"] == 51
             assert dict(tap.fired) == {"a": 1, "b": 1, "c": 0}
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_counts_are_shared_by_all_connections(port: int) -> None:
@@ -544,7 +537,7 @@ def test_counts_are_shared_by_all_connections(port: int) -> None:
             ]
             assert hits == [False, False, True, False, False, True]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_rules_come_and_go(port: int) -> None:
@@ -563,7 +556,7 @@ def test_rules_come_and_go(port: int) -> None:
             with pytest.raises(WireTimeout, match="the rule zero fired 1 times within 0"):
                 await tap.wait_fired("zero", 2, within=0.01)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_subscription_can_be_changed_on_its_way(port: int) -> None:
@@ -576,7 +569,7 @@ def test_a_subscription_can_be_changed_on_its_way(port: int) -> None:
             await client.flush()
             assert [msg.subject for msg in received] == ["given"]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_what_is_not_the_protocol_passes_and_is_answered_by_the_server(port: int) -> None:
@@ -591,7 +584,7 @@ def test_what_is_not_the_protocol_passes_and_is_answered_by_the_server(port: int
             seen = [event.frame.op for event in events if event.sender == "client"]
             assert seen[:4] == ["CONNECT", "PING", "PUB", "RAW"]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_an_outage_ends_connections_and_refuses_new_ones(port: int) -> None:
@@ -608,7 +601,7 @@ def test_an_outage_ends_connections_and_refuses_new_ones(port: int) -> None:
                 tap.cut([3])
                 assert "closed the connection" in await again.wait_closed()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_stripped_frame_counts_as_if_it_had_been_sent_so(port: int) -> None:
@@ -635,7 +628,7 @@ def test_a_stripped_frame_counts_as_if_it_had_been_sent_so(port: int) -> None:
             others = [event for event in events if not event.rules]
             assert all(event.counted is event.frame for event in others)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_change_is_no_part_of_what_counts(port: int) -> None:
@@ -654,4 +647,4 @@ def test_a_change_is_no_part_of_what_counts(port: int) -> None:
                 b'{"x":2}',
             ]
 
-    run(scenario())
+    bounded(scenario())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,9 @@ from jetproof.errors import JetproofError
 from jetproof.targets.tap import Certificate, Tap, TapEvent, make_certificate
 from jetproof.wire import Connect, Msg, Pub
 from support.servers import served
+from support.waiting import bounded
 
 HOST = "127.0.0.1"
-
-
-def run(scenario: Awaitable[None]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(60):
-            await scenario
-
-    asyncio.run(bounded())
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +52,7 @@ def test_tls_of_client_and_server_passes_as_bytes(tmp_path: Path, certificate: C
         assert {event.frame.op for event in events[1:]} == {"RAW"}
         assert not any(b"secret" in event.frame.raw for event in events)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_tls_that_ends_at_the_tap_lets_rules_see_frames(
@@ -80,7 +72,7 @@ def test_tls_that_ends_at_the_tap_lets_rules_see_frames(
         assert any(isinstance(event.frame, Pub) for event in events)
         assert any(isinstance(event.frame, Msg) and event.rules for event in events)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_much_through_tls(port: int, certificate: Certificate) -> None:
@@ -94,7 +86,7 @@ def test_much_through_tls(port: int, certificate: Certificate) -> None:
                 assert (await subscription.next_msg(20)).data == bytes([number]) * 500_000
             await client.close()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_client_that_does_not_trust_the_tap(port: int, certificate: Certificate) -> None:
@@ -111,7 +103,7 @@ def test_a_client_that_does_not_trust_the_tap(port: int, certificate: Certificat
             await silent[0].readline()
         silent[1].close()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_who_logs_in_is_the_servers_business(tmp_path: Path) -> None:
@@ -129,7 +121,7 @@ def test_who_logs_in_is_the_servers_business(tmp_path: Path) -> None:
         connects = [event.frame for event in events if isinstance(event.frame, Connect)]
         assert [frame.data["pass"] for frame in connects] == ["p", "wrong"]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_without_openssl_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

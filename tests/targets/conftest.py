@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +10,7 @@ import pytest
 
 from jetproof.targets.releases import installed_binary
 from jetproof.targets.sweep import Owner, own_run
+from support.waiting import bounded
 
 T = TypeVar("T")
 Play = Callable[[Coroutine[Any, Any, T]], T]
@@ -21,15 +21,7 @@ HANG_SECONDS = 120.0
 @pytest.fixture
 def play() -> Play[Any]:
     """Run a coroutine; one that hangs is ended, and with it the test."""
-
-    def run(coroutine: Coroutine[Any, Any, T]) -> T:
-        async def bounded() -> T:
-            async with asyncio.timeout(HANG_SECONDS):
-                return await coroutine
-
-        return asyncio.run(bounded())
-
-    return run
+    return lambda coroutine: bounded(coroutine, HANG_SECONDS)
 
 
 @pytest.fixture

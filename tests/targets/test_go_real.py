@@ -1,7 +1,8 @@
 """A real server from the Go module, and one from a checkout of its source.
 
 They are built where Go is installed and its module cache has the source; nothing is downloaded.
-The first build goes into the cache of this user, where later test runs find it.
+The first build goes into the cache of this user, where later test runs find it. It takes minutes, so
+that `tox` leaves it to `tox -e slow`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from jetproof.targets.topology import start_target
 
 from .conftest import Play
 from .helpers import answered, api, make_stream
+
+pytestmark = pytest.mark.slow  # `test_go_builds` and `test_checkout` have a Go that stands in
 
 NEW = Version(2, 15, 2)
 CASE = "adr-50/atomic/commit"

@@ -7,13 +7,13 @@ import re
 import socket
 import struct
 import threading
-from collections.abc import Awaitable
 
 import pytest
 
 from jetproof.errors import JetproofError
 from jetproof.wire import Connection, ConnectionLost, Msg, WireTimeout
 from support.servers import FakeServer, Script
+from support.waiting import bounded
 
 Reader = asyncio.StreamReader
 Writer = asyncio.StreamWriter
@@ -29,14 +29,6 @@ async def greet(reader: Reader, writer: Writer) -> None:
     assert await reader.readline() == b"PING\r\n"
     writer.write(b"PONG\r\n")
     await writer.drain()
-
-
-def run(scenario: Awaitable[None]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(30):
-            await scenario
-
-    asyncio.run(bounded())
 
 
 async def says(writer: Writer, data: bytes) -> None:
@@ -90,7 +82,7 @@ def test_a_server_that_does_not_greet_properly(
             assert isinstance(error, JetproofError)
             assert error.phase == "play"
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_nobody_listens() -> None:
@@ -103,7 +95,7 @@ def test_nobody_listens() -> None:
             await Connection.open(HOST, port)
         assert "is a server listening there?" in str(caught.value)
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_opening_can_be_cancelled(fake_server: FakeServer) -> None:
@@ -126,7 +118,7 @@ def test_opening_can_be_cancelled(fake_server: FakeServer) -> None:
                 await task
             await closed.wait()
 
-    run(scenario())
+    bounded(scenario())
 
 
 @pytest.mark.parametrize(
@@ -174,7 +166,7 @@ def test_everybody_who_waits_learns_of_the_end(
                 with pytest.raises(ConnectionLost):
                     await late
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_frames_before_the_garbage_are_delivered(fake_server: FakeServer) -> None:
@@ -192,7 +184,7 @@ def test_frames_before_the_garbage_are_delivered(fake_server: FakeServer) -> Non
             assert "message size is not a number" in await connection.wait_closed()
             assert received == [Msg("a", "1", None, None, b"hi")]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_silent_server_times_out_a_flush_and_a_late_pong_is_not_mistaken(
@@ -223,7 +215,7 @@ def test_a_silent_server_times_out_a_flush_and_a_late_pong_is_not_mistaken(
             assert len(marks) == 1, "the PONG of the first PING answered the second"
             connection.abort()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_server_that_does_not_read_makes_drain_wait(fake_server: FakeServer) -> None:
@@ -254,7 +246,7 @@ def test_a_server_that_does_not_read_makes_drain_wait(fake_server: FakeServer) -
             assert total > 40 * len(payload)
             await connection.close()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_closing_a_stuck_connection_does_not_hang(fake_server: FakeServer) -> None:
@@ -274,7 +266,7 @@ def test_closing_a_stuck_connection_does_not_hang(fake_server: FakeServer) -> No
             with pytest.raises(ConnectionLost):
                 await waiting
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_closing_sends_what_was_published(fake_server: FakeServer) -> None:
@@ -290,7 +282,7 @@ def test_closing_sends_what_was_published(fake_server: FakeServer) -> None:
                 connection.publish("a", b"last")
             assert await everything == b"PUB a 4\r\nlast\r\n"
 
-    run(scenario())
+    bounded(scenario())
 
 
 @pytest.mark.parametrize("answer", [True, False])
@@ -315,7 +307,7 @@ def test_the_servers_ping_is_answered_unless_told_otherwise(
             assert (b"PONG\r\n" in lines) is answer
             connection.abort()
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_newer_info_replaces_the_first(fake_server: FakeServer) -> None:
@@ -332,7 +324,7 @@ def test_a_newer_info_replaces_the_first(fake_server: FakeServer) -> None:
             await connection.wait_closed()
             assert connection.info["version"] == "9"
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_faulty_callback_is_reported_and_the_others_go_on(fake_server: FakeServer) -> None:
@@ -362,7 +354,7 @@ def test_a_faulty_callback_is_reported_and_the_others_go_on(fake_server: FakeSer
         assert reported == [failure, failure]
         assert connection.close_reason == "the server closed the connection"
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_messages_of_unknown_subscriptions_reach_only_the_observer(fake_server: FakeServer) -> None:
@@ -379,7 +371,7 @@ def test_messages_of_unknown_subscriptions_reach_only_the_observer(fake_server: 
             await connection.wait_closed()
         assert seen == ["INFO", "CONNECT", "PING", "PONG", "MSG"]
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_a_server_that_ignores_the_limit_of_a_subscription(fake_server: FakeServer) -> None:
@@ -402,7 +394,7 @@ def test_a_server_that_ignores_the_limit_of_a_subscription(fake_server: FakeServ
         assert len(received) == 2
         assert seen.count("MSG") == 5
 
-    run(scenario())
+    bounded(scenario())
 
 
 def test_the_last_error_is_read_although_the_connection_broke_while_we_sent() -> None:
@@ -439,7 +431,7 @@ def test_the_last_error_is_read_although_the_connection_broke_while_we_sent() ->
     server = threading.Thread(target=serve)
     server.start()
     try:
-        run(scenario())
+        bounded(scenario())
     finally:
         listener.close()
         server.join(10)

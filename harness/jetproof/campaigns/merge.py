@@ -23,6 +23,7 @@ from jetproof.results import (
     CELLS,
     CLAUSES,
     JOURNALS,
+    QUESTIONS,
     RUN_FILE,
     SCHEMAS,
     Key,
@@ -138,7 +139,7 @@ class Joined:
             yield from self._evidence(journal)
 
     def _evidence(self, journal: str) -> Iterator[bytes]:
-        """Checks or frames. Those of a case whose cell was never written belong to nothing."""
+        """Checks, frames or questions. Those of a case whose cell was never written belong to nothing."""
         for number, run in enumerate(self.shards):
             for line, row in _journal(run, journal):
                 key = row_key(row)
@@ -229,8 +230,11 @@ def _join_server_code(joined: Joined, to: Path) -> None:
 
 
 def _journal(run: Run, name: str) -> Iterator[tuple[bytes, Row]]:
-    """Every whole line of a journal, as it stands and as it reads."""
-    with (run.folder / f"{name}.jsonl").open("rb") as lines:
+    """Every whole line of a journal, as it stands and as it reads; older runs lack questions."""
+    path = run.folder / f"{name}.jsonl"
+    if name == QUESTIONS and not path.is_file():
+        return
+    with path.open("rb") as lines:
         yield from zip(lines, read_journal(run.folder, name), strict=False)
 
 

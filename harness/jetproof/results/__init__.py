@@ -3,12 +3,13 @@
 A run may have been killed at any moment. A last line that was cut off is not an error, and
 a case counts as played only if its line in `cells.jsonl` is whole: that line is written last.
 
-    run.json       who, what, versions, suite hash, machine, partial or whole
-    clauses.jsonl  the clauses as they read when the run was made
-    cells.jsonl    one verdict a line: one case on one target
-    checks.jsonl   one judged expectation a line
-    frames.jsonl   one frame a line: the transcripts
-    schemas.jsonl  one verdict a line: all messages of one kind that a target sent
+    run.json         who, what, versions, suite hash, machine, partial or whole
+    clauses.jsonl    the clauses as they read when the run was made
+    cells.jsonl      one verdict per line: one case on one target
+    checks.jsonl     one judged expectation per line
+    frames.jsonl     one frame per line: the transcripts
+    questions.jsonl  one question per line that the engine asked besides; older runs lack the file
+    schemas.jsonl    one verdict per line: all messages of one kind that a target sent
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 import msgspec
 
 from jetproof.errors import JetproofError
-from jetproof.model.verdict import Cell, Check, FrameRecord, Result, SchemaResult, Verdict
+from jetproof.model.verdict import Cell, Check, FrameRecord, Question, Result, SchemaResult, Verdict
 from jetproof.results.old_runs import judges_a_schema, schema_rows
 from jetproof.results.rows import (
     SCHEMA,
@@ -31,21 +32,25 @@ from jetproof.results.rows import (
     ClauseRow,
     FrameRow,
     Journal,
+    QuestionRow,
     SchemaRow,
     cell_of,
     check_of,
     frame_of,
+    question_of,
     schema_of,
 )
 
 RUN_FILE = "run.json"
 CLAUSES, CELLS, CHECKS, FRAMES, SCHEMAS = "clauses", "cells", "checks", "frames", "schemas"
-JOURNALS = (CLAUSES, CELLS, CHECKS, FRAMES, SCHEMAS)
+QUESTIONS = "questions"
+JOURNALS = (CLAUSES, CELLS, CHECKS, FRAMES, QUESTIONS, SCHEMAS)
 _NAMES: dict[type, str] = {
     ClauseRow: CLAUSES,
     CellRow: CELLS,
     CheckRow: CHECKS,
     FrameRow: FRAMES,
+    QuestionRow: QUESTIONS,
     SchemaRow: SCHEMAS,
 }
 
@@ -100,6 +105,10 @@ class Run:
     def frames(self) -> Iterator[tuple[Key, FrameRecord]]:
         for row in read_rows(self.folder, FrameRow):
             yield key_of(row), frame_of(row)
+
+    def questions(self) -> Iterator[tuple[Key, Question]]:
+        for row in read_rows(self.folder, QuestionRow):
+            yield key_of(row), question_of(row)
 
 
 def read_run(folder: Path) -> Run:
@@ -218,7 +227,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def key_of(row: CellRow | CheckRow | FrameRow) -> Key:
+def key_of(row: CellRow | CheckRow | FrameRow | QuestionRow) -> Key:
     """The cell that a row belongs to."""
     return row.cell, row.target, row.attempt
 

@@ -27,6 +27,8 @@ from jetproof.model.verdict import (
     Check,
     Fault,
     FrameRecord,
+    Question,
+    QuestionEnd,
     Result,
     SchemaResult,
     Verdict,
@@ -223,6 +225,36 @@ class FrameRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     payload_b64: Annotated[str, Meta(description="If it is not.")] | UnsetType = UNSET
 
 
+class QuestionRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Something that the engine asked a server for its own sake while a case was played."""
+
+    run: RunId
+    cell: CellName
+    spec_revision: OfCell
+    target: Target
+    attempt: Attempt
+    index: Index
+    after: Annotated[
+        Count, Meta(description="How many frames of the cell's transcript came before it.")
+    ]
+    ms: Annotated[Milliseconds, Meta(description="When it was asked, since the case's start.")]
+    ended_ms: Annotated[Milliseconds, Meta(description="When it ended.")]
+    connection: str
+    subject: Annotated[str, Meta(description="PING where it was no message.")]
+    headers: tuple[HeaderRow, ...] | None
+    payload: str | UnsetType = UNSET
+    payload_b64: Exact | UnsetType = UNSET
+    end: Annotated[
+        QuestionEnd,
+        Meta(description="How it ended; abandoned: the engine did not wait any longer."),
+    ]
+    status: Annotated[Count | None, Meta(description="From the header line of the answer.")]
+    answer_headers: tuple[HeaderRow, ...] | None
+    answer: str | UnsetType = UNSET
+    answer_b64: Exact | UnsetType = UNSET
+    step: Annotated[str, Meta(description="The step in which it was asked.")]
+
+
 class ClauseRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One clause as it read when the run was made."""
 
@@ -324,8 +356,8 @@ class SchemaRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     replay: Annotated[str, Meta(description="The command that plays what was played.")]
 
 
-JournalRow = CellRow | CheckRow | FrameRow | ClauseRow | SchemaRow
-Journal = TypeVar("Journal", CellRow, CheckRow, FrameRow, ClauseRow, SchemaRow)
+JournalRow = CellRow | CheckRow | FrameRow | QuestionRow | ClauseRow | SchemaRow
+Journal = TypeVar("Journal", CellRow, CheckRow, FrameRow, QuestionRow, ClauseRow, SchemaRow)
 
 _ENCODER = msgspec.json.Encoder()
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
@@ -476,7 +508,7 @@ def schema_of(row: SchemaRow) -> SchemaResult:
     )
 
 
-# -- checks, frames, clauses ---------------------------------------------------------------------
+# -- checks, frames, questions, clauses ----------------------------------------------------------
 
 
 def check_row(run: str, of: Result, index: int, check: Check) -> CheckRow:
@@ -532,7 +564,7 @@ def frame_row(run: str, cell: Cell, index: int, frame: FrameRecord) -> FrameRow:
         reply=_text(frame.reply),
         status=frame.status,
         description=_text(frame.description),
-        headers=None if frame.headers is None else tuple(_header(*one) for one in frame.headers),
+        headers=_headers(frame.headers),
         size=len(frame.payload),
         note=_text(frame.note),
         step=frame.step,
@@ -543,7 +575,6 @@ def frame_row(run: str, cell: Cell, index: int, frame: FrameRecord) -> FrameRow:
 
 
 def frame_of(row: FrameRow) -> FrameRecord:
-    headers = row.headers
     return FrameRecord(
         ms=row.ms,
         direction=row.direction,
@@ -553,9 +584,53 @@ def frame_of(row: FrameRow) -> FrameRecord:
         reply=row.reply,
         status=row.status,
         description=row.description,
-        headers=None if headers is None else tuple((one.name, one.value) for one in headers),
+        headers=_items(row.headers),
         payload=_bytes(row.payload, row.payload_b64),
         note=row.note,
+        step=row.step,
+    )
+
+
+def question_row(run: str, cell: Cell, index: int, question: Question) -> QuestionRow:
+    payload, payload_b64 = _payload(question.payload)
+    answer, answer_b64 = _payload(question.answer)
+    return QuestionRow(
+        run=run,
+        cell=cell.name,
+        spec_revision=cell.spec_revision,
+        target=cell.target,
+        attempt=cell.attempt,
+        index=index,
+        after=question.after,
+        ms=round(question.ms, 3),
+        ended_ms=round(question.ended_ms, 3),
+        connection=question.connection,
+        subject=_text(question.subject),
+        headers=_headers(question.headers),
+        payload=payload,
+        payload_b64=payload_b64,
+        end=question.end,
+        status=question.status,
+        answer_headers=_headers(question.answer_headers),
+        answer=answer,
+        answer_b64=answer_b64,
+        step=question.step,
+    )
+
+
+def question_of(row: QuestionRow) -> Question:
+    return Question(
+        after=row.after,
+        ms=row.ms,
+        ended_ms=row.ended_ms,
+        connection=row.connection,
+        subject=row.subject,
+        headers=_items(row.headers),
+        payload=_bytes(row.payload, row.payload_b64),
+        end=row.end,
+        status=row.status,
+        answer_headers=_items(row.answer_headers),
+        answer=_bytes(row.answer, row.answer_b64),
         step=row.step,
     )
 
@@ -615,6 +690,14 @@ def _exact(text: str) -> tuple[str, bytes | None]:
 
 def _only_escapes(text: str) -> bool:
     return all(not 0xD800 <= ord(char) <= 0xDFFF or 0xDC80 <= ord(char) <= 0xDCFF for char in text)
+
+
+def _headers(items: tuple[tuple[str, str], ...] | None) -> tuple[HeaderRow, ...] | None:
+    return None if items is None else tuple(_header(*one) for one in items)
+
+
+def _items(headers: tuple[HeaderRow, ...] | None) -> tuple[tuple[str, str], ...] | None:
+    return None if headers is None else tuple((one.name, one.value) for one in headers)
 
 
 def _header(name: str, value: str) -> HeaderRow:

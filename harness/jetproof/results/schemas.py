@@ -23,6 +23,7 @@ from jetproof.results.rows import (
     CheckRow,
     ClauseRow,
     FrameRow,
+    QuestionRow,
     SchemaRow,
 )
 
@@ -45,6 +46,7 @@ PUBLISHED: dict[str, Published] = {
     "results/check": Published(CheckRow, "A line of checks.jsonl"),
     "results/clause": Published(ClauseRow, "A line of clauses.jsonl"),
     "results/frame": Published(FrameRow, "A line of frames.jsonl", _ONE_PAYLOAD),
+    "results/question": Published(QuestionRow, "A line of questions.jsonl"),
     "results/schema": Published(SchemaRow, "A line of schemas.jsonl"),
 }
 

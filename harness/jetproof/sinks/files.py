@@ -35,6 +35,7 @@ from jetproof.results.rows import (
     encode,
     frame_row,
     json_default,
+    question_row,
     schema_row,
 )
 from jetproof.results.server_code import JOURNAL as SERVER_CODE
@@ -211,6 +212,10 @@ class RunFolder:
         run, cell = str(self._document.get("run", "")), event.cell
         frames = enumerate(event.frames, 1)
         checks = enumerate(event.checks, 1)
+        questions = enumerate(event.questions, 1)
+        self._append(
+            "questions", (question_row(run, cell, number, asked) for number, asked in questions)
+        )
         self._append("frames", (frame_row(run, cell, number, frame) for number, frame in frames))
         self._append("checks", (check_row(run, cell, number, check) for number, check in checks))
         self._append("cells", (cell_row(run, cell),))
@@ -294,7 +299,7 @@ def recover(folder: Path) -> None:
             if whole < len(data):
                 os.truncate(path, whole)
     finished = {row_key(row) for row in read_journal(folder, "cells")}
-    for name in ("checks", "frames"):
+    for name in ("checks", "frames", "questions"):
         path, end, kept = folder / f"{name}.jsonl", 0, 0
         with contextlib.suppress(FileNotFoundError), path.open("rb") as lines:
             for line, row in zip(lines, read_journal(folder, name), strict=False):

@@ -18,7 +18,7 @@ from jetproof.plan import LINK_IN_CONTAINERS
 from jetproof.targets.config import load_configuration
 from jetproof.targets.node import Node, Release, StartError
 from jetproof.targets.ready import read_info
-from jetproof.targets.reference.knobs import FIRST_RELEASE
+from jetproof.targets.reference.spoken import FIRST_RELEASE
 from jetproof.targets.spec import Address, TargetSpec, address, redacted
 from jetproof.wire.errors import ConnectionLost
 

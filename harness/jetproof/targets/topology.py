@@ -33,7 +33,7 @@ from jetproof.targets.node import Node, Release, Traces, UnplannedExit
 from jetproof.targets.order import Fleet, Order, all_ready, in_time
 from jetproof.targets.ports import PortChooser, free_port
 from jetproof.targets.ready import wait_for_jetstream, wait_for_meta_leader, wait_until_cut
-from jetproof.targets.reference import Knobs, ReferenceLayer
+from jetproof.targets.reference import ReferenceLayer, parts_with
 from jetproof.targets.spec import Provider, TargetSpec, parse
 from jetproof.targets.sweep import Owner, own_run
 
@@ -260,7 +260,7 @@ async def _layer(
         nodes,
         system=order.accounts.credentials("$SYS"),
         main=order.accounts.credentials(),
-        knobs=Knobs.of(knobs),
+        parts=parts_with(knobs),
         factor=order.factor,
     )
     async with layer:

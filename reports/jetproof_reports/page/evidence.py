@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from jetproof_reports.page.plain import Plain, Pool, Row, Tables, number, rows_of, text, texts
+from jetproof_reports.plain import Plain, Pool, Row, Tables, number, rows_of, text, texts
 
 Key = tuple[Any, ...]
 

@@ -6,11 +6,12 @@ and nobody's conformance.
 
 `layer` stands before the servers and hands messages to its parts: `reads` and `consumers` for
 ADR-53, `fast_ingest_part` for revision 7 of ADR-50. `guard` and `fast_ingest` are the rules
-themselves, `views` what the servers hold, `ground` what parts stand on, `knobs` how to do wrong on
-purpose.
+themselves, `views` what the servers hold, `ground` what parts stand on. Beside it stand `faults`, one
+subclass of a part per way to be wrong, and `knobs`, which lists them.
 """
 
-from jetproof.targets.reference.knobs import FIRST_RELEASE, REVISIONS, SPEAKS, Knobs, knob_names
+from jetproof.targets.reference.knobs import knob_names, parts_with
 from jetproof.targets.reference.layer import ReferenceLayer
+from jetproof.targets.reference.spoken import FIRST_RELEASE, REVISIONS, SPEAKS
 
-__all__ = ["FIRST_RELEASE", "REVISIONS", "SPEAKS", "Knobs", "ReferenceLayer", "knob_names"]
+__all__ = ["FIRST_RELEASE", "REVISIONS", "SPEAKS", "ReferenceLayer", "knob_names", "parts_with"]

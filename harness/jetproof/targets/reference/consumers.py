@@ -19,7 +19,7 @@ from typing import Any, Final
 from jetproof import clock
 from jetproof.targets.reference.fields import FIELD, NAME, read_object, sequence
 from jetproof.targets.reference.ground import Client, Ground, Work
-from jetproof.targets.reference.guard import Copy, reached
+from jetproof.targets.reference.guard import Copy
 from jetproof.wire.errors import ConnectionLost, WireTimeout
 from jetproof.wire.frames import Msg, Pub
 
@@ -37,10 +37,19 @@ _MOST: Final = 10_000
 _LEVEL: Final = "_nats.req.level"
 _REQUIRED_LEVEL: Final = 2
 """The API level of 2.12, to which the text gives the field."""
-_REFUSED: Final = {
-    "type": "io.nats.jetstream.api.v1.consumer_create_response",
-    "error": {"code": 412, "err_code": 10180, "description": "min last sequence"},
-}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A consumer that a client wants, with a min_last_seq."""
+
+    client: Client
+    account: str
+    message: Pub
+    prefix: str
+    stream: str
+    body: dict[str, Any]
+    minimum: int
 
 
 @dataclass(slots=True)
@@ -60,7 +69,7 @@ class Consumers:
     """The part of the layer that creates, holds and shows such consumers."""
 
     def __init__(self, ground: Ground) -> None:
-        self._ground = ground
+        self.ground = ground
         self._known: OrderedDict[tuple[str, str, str], Waiting] = OrderedDict()
 
     def takes(self, client: Client, message: Pub) -> Work | None:
@@ -68,7 +77,7 @@ class Consumers:
         if found is None:
             return None
         if FIELD not in message.payload:
-            self._forget(self._ground.account(client), found["stream"], found["name"])
+            self._forget(self.ground.account(client), found["stream"], found["name"])
             return None
         body = read_object(message.payload)
         config = body.get("config") if body is not None else None
@@ -77,10 +86,13 @@ class Consumers:
         minimum = sequence(config[NAME])
         if minimum is None:
             return None  # the server refuses the field itself
-        return self._create(client, message, found["prefix"], found["stream"], body, minimum)
+        account = self.ground.account(client)
+        return self._create(
+            Asked(client, account, message, found["prefix"], found["stream"], body, minimum)
+        )
 
     def shows(self, client: Client, message: Msg) -> Msg | None:
-        account = self._ground.account(client)
+        account = self.ground.account(client)
         if advised := _PAUSED.fullmatch(message.subject):
             # It may come before the answer that gives the consumer its name.
             own = (account, advised["stream"], advised["name"]) in self._known
@@ -94,81 +106,84 @@ class Consumers:
 
     # -- creating -------------------------------------------------------------------------------
 
-    async def _create(
-        self,
-        client: Client,
-        message: Pub,
-        prefix: str,
-        stream: str,
-        body: dict[str, Any],
-        minimum: int,
-    ) -> None:
-        ground, config = self._ground, body["config"]
+    async def _create(self, asked: Asked) -> None:
+        config = asked.body["config"]
         del config[NAME]
-        asked_pause = config.get("pause_until")
-        account = ground.account(client)
-        held = minimum > 0 and await self._is_behind(account, stream, minimum)
+        held = asked.minimum > 0 and await self.is_behind(
+            asked.account, asked.stream, asked.minimum
+        )
         name = config.get("name") or config.get("durable_name")
-        before = self._known.get((account, stream, str(name)))
+        before = self._known.get((asked.account, asked.stream, str(name)))
         # One that waits and need not any more is resumed like any other.
-        held = held or (before is not None and before.held)
-        if held and ground.conduct.wrong("consumers_are_refused"):
-            await ground.answer(client, message, json.dumps(_REFUSED).encode())
-            return
+        await self.make(asked, held=held or (before is not None and before.held))
+
+    async def make(self, asked: Asked, *, held: bool) -> None:
+        """Creates the consumer, paused if it is to wait, and waits beside it."""
+        ground, client, message = self.ground, asked.client, asked.message
+        config = asked.body["config"]
+        asked_pause = config.get("pause_until")
         if held:
             config["pause_until"] = _FAR_AWAY
         answer = await ground.ask(
-            client, message.subject, json.dumps(body).encode(), message.headers
+            client, message.subject, json.dumps(asked.body).encode(), message.headers
         )
         document = read_object(answer.payload)
         if document is None or "name" not in document:
             await ground.answer(client, message, answer.payload, answer.headers)
             return
         node = str((document.get("cluster") or {}).get("leader") or client.node)
-        waiting = Waiting(account, stream, str(document["name"]), minimum, asked_pause, node, held)
+        waiting = Waiting(
+            asked.account,
+            asked.stream,
+            str(document["name"]),
+            asked.minimum,
+            asked_pause,
+            node,
+            held,
+        )
         self._remember(waiting)
-        self._put_back(account, document)
+        self._put_back(asked.account, document)
         await ground.answer(client, message, json.dumps(document).encode())
         if held:
-            await self._wait(client, prefix, waiting)
+            await self._wait(client, asked.prefix, waiting)
 
-    async def _is_behind(self, account: str, stream: str, minimum: int) -> bool:
-        conduct = self._ground.conduct
-        copies = await self._ground.views.copies(account, stream)
-        behind = not copies.sure or not all(self._reached(minimum, copy) for copy in copies.own)
-        if behind and conduct.wrong("consumers_never_wait"):
-            return False
-        return behind or (bool(copies.own) and conduct.wrong("consumers_always_wait"))
+    async def is_behind(self, account: str, stream: str, minimum: int) -> bool:
+        copies = await self.ground.views.copies(account, stream)
+        return not copies.sure or not all(self.reached(minimum, copy) for copy in copies.own)
 
-    def _reached(self, minimum: int, copy: Copy) -> bool:
-        if copy.last_seq == minimum and self._ground.conduct.wrong("consumers_wait_for_one_more"):
-            return False
-        return reached(minimum, copy, self._ground.conduct)
+    def reached(self, minimum: int, copy: Copy) -> bool:
+        return self.ground.guard.reached(minimum, copy)
 
     # -- waiting --------------------------------------------------------------------------------
 
     async def _wait(self, client: Client, prefix: str, waiting: Waiting) -> None:
         """Looks at the copy beside the consumer until it is far enough, or gone."""
-        conduct = self._ground.conduct
         floor = waiting.minimum
         key = (waiting.account, waiting.stream, waiting.name)
         seen = False
         while self._known.get(key) is waiting:
-            answers, held = await self._ground.views.at(
+            answers, held = await self.ground.views.at(
                 waiting.node, waiting.account, waiting.stream
             )
             if held is not None:
-                if not seen and conduct.knobs.consumers_always_wait:
-                    floor = max(floor, held.last_seq + 1)
-                seen = True
                 copy = Copy(held.node, held.last_seq, held.messages)
-                if self._reached(floor, copy) and not conduct.wrong("consumers_never_start"):
+                if not seen:
+                    floor = self.floor(waiting, copy)
+                seen = True
+                if self.can_start(floor, copy):
                     await self._resume(client, prefix, waiting)
                     return
             elif seen and answers:
                 del self._known[key]  # the stream is gone, and the consumer with it
                 return
             await asyncio.sleep(_LOOK_AGAIN)
+
+    def floor(self, waiting: Waiting, first_seen: Copy) -> int:
+        """The sequence that it waits for: the one that was asked for."""
+        return waiting.minimum
+
+    def can_start(self, floor: int, copy: Copy) -> bool:
+        return self.reached(floor, copy)
 
     async def _resume(self, client: Client, prefix: str, waiting: Waiting) -> None:
         """Ends the pause in a moment: a pause that is taken away at once wakes nobody.
@@ -181,7 +196,7 @@ class Consumers:
             until = waiting.asked_pause or _soon(seconds)
             with contextlib.suppress(WireTimeout, ConnectionLost):
                 body = json.dumps({"pause_until": until}).encode()
-                said = read_object((await self._ground.ask(client, subject, body)).payload) or {}
+                said = read_object((await self.ground.ask(client, subject, body)).payload) or {}
                 if "error" in said or waiting.asked_pause:
                     break
                 told = await self._once_known(client, prefix, waiting, before)
@@ -197,7 +212,7 @@ class Consumers:
         info = f"{prefix}.CONSUMER.INFO.{waiting.stream}.{waiting.name}"
         deadline = clock.now() + _KNOWN_SECONDS
         while True:
-            told = read_object((await self._ground.ask(client, info)).payload) or {}
+            told = read_object((await self.ground.ask(client, info)).payload) or {}
             if "config" not in told:
                 return None
             if told["config"].get("pause_until", "") != before or clock.now() > deadline:
@@ -223,18 +238,21 @@ class Consumers:
 
     def _as_asked(self, info: dict[str, Any], waiting: Waiting) -> None:
         config = info["config"]
-        if waiting.minimum and not self._ground.conduct.wrong("consumers_forget"):
-            config[NAME] = waiting.minimum
-            # The real server counts the pause, and cannot count the field.
-            metadata = config.get("metadata")
-            if isinstance(metadata, dict) and (level := str(metadata.get(_LEVEL))).isdigit():
-                metadata[_LEVEL] = str(max(int(level), _REQUIRED_LEVEL))
+        if waiting.minimum:
+            self.show_minimum(config, waiting.minimum)
         if waiting.asked_pause is None:
             for key in ("paused", "pause_remaining"):
                 info.pop(key, None)
             config.pop("pause_until", None)
         else:
             config["pause_until"] = waiting.asked_pause
+
+    def show_minimum(self, config: dict[str, Any], minimum: int) -> None:
+        config[NAME] = minimum
+        # The real server counts the pause, and cannot count the field.
+        metadata = config.get("metadata")
+        if isinstance(metadata, dict) and (level := str(metadata.get(_LEVEL))).isdigit():
+            metadata[_LEVEL] = str(max(int(level), _REQUIRED_LEVEL))
 
     def _remember(self, waiting: Waiting) -> None:
         key = (waiting.account, waiting.stream, waiting.name)

@@ -22,7 +22,6 @@ from jetproof.targets.reference.fast_ingest_message import (
     Message,
     Rate,
 )
-from jetproof.targets.reference.knobs import Conduct
 
 IDLE_SECONDS: Final = 10.0
 """A batch without traffic for so long is abandoned."""
@@ -56,12 +55,8 @@ class Tell:
 class Store:
     """Store the message that has arrived; what becomes of it is told by `stored` or `refused`.
 
-    One that is lost on its way is as if it had never come. Done wrong, it is `marked` with the
-    header of a commit, or stored `unchecked`, whatever state it expects.
+    One that is lost on its way is as if it had never come.
     """
-
-    marked: bool = False
-    unchecked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +92,10 @@ class Batch:
 class Ingest:
     """The batches of one stream. `places` counts those in flight, by server."""
 
-    def __init__(self, stream: str, places: Counter[str], conduct: Conduct) -> None:
+    def __init__(self, stream: str, places: Counter[str]) -> None:
         self.batches: dict[str, Batch] = {}
         self._stream = stream
         self._places = places
-        self._conduct = conduct
 
     # -- a message arrives ----------------------------------------------------------------------
 
@@ -109,107 +103,121 @@ class Ingest:
         self, message: Message, now: float, *, enabled: bool, leader: str = ""
     ) -> list[Effect]:
         """What is done about a message before it is stored, or instead."""
-        wrong = self._conduct.wrong
-        if not enabled and not wrong("fast_ingests_everywhere"):
-            return [self._error(message.reply, 10174)]
-        too_long = len(message.batch) > LONGEST_ID
-        if not message.batch or (too_long and not wrong("fast_takes_long_ids")):
-            return [self._error(message.reply, 10179)]
+        if not self.ingests(enabled):
+            return [self.error(message.reply, 10174)]
+        if not self.is_id(message.batch):
+            return [self.error(message.reply, 10179)]
         batch = self.batches.get(message.batch)
-        sequence = message.sequence
+        sequence = self.sequence_of(message, batch)
         if sequence is None:
-            if not wrong("fast_numbers_messages_itself"):
-                return [self._error(message.reply, 10175)]
-            sequence = batch.highest + 1 if batch else 1
+            return [self.error(message.reply, 10175)]
         if message.commit is Commit.NONSENSE:
-            return self._fail(batch, message, 10176)
+            return self.fail(batch, message, 10176)
         if batch is None:
             begun = self._begins(message, sequence, now, leader)
             if isinstance(begun, Tell):
                 return [begun]
             batch = begun
         batch.heard = now
-        if refused := self._unfit(batch, message, sequence):
-            return self._fail(batch, message, refused)
+        if refused := self.unfit(batch, message, sequence):
+            return self.fail(batch, message, refused)
         return self._in_turn(batch, message, sequence)
+
+    def ingests(self, enabled: bool) -> bool:
+        """Whether the stream takes batches: only if its configuration says so."""
+        return enabled
+
+    def is_id(self, batch: str) -> bool:
+        return 1 <= len(batch) <= LONGEST_ID
+
+    def sequence_of(self, message: Message, batch: Batch | None) -> int | None:
+        return message.sequence
 
     def _begins(self, message: Message, sequence: int, now: float, leader: str) -> Batch | Tell:
         """A batch made by its first message, or why there is none."""
-        wrong = self._conduct.wrong
-        gap = message.gap
-        rate = DEFAULT_RATE if message.flow is None else Rate.read(message.flow)
-        if sequence != 1 and not wrong("fast_starts_anywhere"):
-            return self._error(message.reply, 10176)
-        if gap not in (None, "ok", "fail") and not wrong("fast_takes_any_gap_mode"):
-            return self._error(message.reply, 10202)
+        rate = DEFAULT_RATE if message.flow is None else self.rate(message.flow)
+        if not self.may_begin(sequence):
+            return self.error(message.reply, 10176)
+        if not self.is_gap_mode(message.gap):
+            return self.error(message.reply, 10202)
         # With an eob there is nothing to commit.
         if rate is None or message.commit is Commit.NOT_STORED or not self._place(leader):
-            return self._error(message.reply, 10176)
-        if rate.in_bytes and wrong("fast_takes_bytes_for_messages"):
-            rate = Rate(rate.every)
-        gaps = gap == "ok"
-        if gap is None and wrong("fast_gaps_are_fine_by_default"):
-            gaps = True
+            return self.error(message.reply, 10176)
+        gaps = self.allows_gaps(message.gap)
         batch = Batch(message.batch, message.reply, gaps, rate, rate, leader, now)
         batch.highest = sequence - 1
         self.batches[batch.id] = batch
         self._places[leader] += 1
         return batch
 
+    def may_begin(self, sequence: int) -> bool:
+        return sequence == 1
+
+    def is_gap_mode(self, mode: str | None) -> bool:
+        return mode in (None, "ok", "fail")
+
+    def allows_gaps(self, mode: str | None) -> bool:
+        """Without a gap mode, gaps end a batch."""
+        return mode == "ok"
+
+    def rate(self, flow: str) -> Rate | None:
+        return Rate.read(flow)
+
     def _place(self, leader: str) -> bool:
         """Whether the stream and the server have one for another batch."""
-        wrong = self._conduct.wrong
-        if len(self.batches) >= PER_STREAM and not wrong("fast_streams_have_no_limit"):
-            return False
-        return self._places[leader] < PER_SERVER or wrong("fast_servers_have_no_limit")
+        return self.stream_has_room() and self.server_has_room(self._places[leader])
 
-    def _unfit(self, batch: Batch, message: Message, sequence: int) -> int | None:
+    def stream_has_room(self) -> bool:
+        return len(self.batches) < PER_STREAM
+
+    def server_has_room(self, taken: int) -> bool:
+        return taken < PER_SERVER
+
+    def unfit(self, batch: Batch, message: Message, sequence: int) -> int | None:
         """The error of a message that says what no message of its batch may say."""
-        wrong = self._conduct.wrong
-        if LAST_MSG_ID in message.expects and not wrong("fast_allows_last_msg_id"):
+        if LAST_MSG_ID in message.expects:
             return 10177
+        return self.early_expectation(batch, message, sequence)
+
+    def early_expectation(self, batch: Batch, message: Message, sequence: int) -> int | None:
+        """The error of a message that expects what only the first, or a fresh subject, may."""
         if LAST_SEQUENCE in message.expects and sequence > 1:
-            return None if wrong("fast_expects_in_every_message") else 10177
+            return 10177
         if LAST_SUBJECT_SEQUENCE in message.expects and message.subject in batch.subjects:
-            return None if wrong("fast_expects_in_every_message") else 10071
-        if sequence > 1000 and wrong("fast_batches_have_a_limit"):
-            return 10176
+            return 10071
         return None
 
     def _in_turn(self, batch: Batch, message: Message, sequence: int) -> list[Effect]:
         """The message of a batch by its sequence: the next, one beyond a gap, or one again."""
-        wrong = self._conduct.wrong
         told: list[Effect] = []
         if sequence <= batch.highest:
-            return [] if batch.gaps else [self._finish(batch, message)]
+            return [] if batch.gaps else [self.finish(batch, message)]
         if sequence > batch.highest + 1:
-            if not self._survives_gaps(batch):
-                return self._ends_with_a_gap(batch, message, sequence)
-            if not wrong("fast_gaps_are_not_told"):
-                last = batch.highest + (1 if wrong("fast_tells_what_it_expected") else 0)
-                told.append(Tell(batch.control, {"last_seq": last, **self._flow(batch, sequence)}))
-        if message.commit is Commit.NOT_STORED and not wrong("fast_stores_eob"):
-            return [*told, self._finish(batch, message)]
-        if message.commit is Commit.STORED and wrong("fast_drops_the_commit"):
-            return [*told, self._finish(batch, message)]
-        marked = message.commit is Commit.NO and wrong("fast_marks_messages")
-        unchecked = bool(message.expects) and wrong("fast_checks_nothing")
-        return [*told, Store(marked, unchecked)]
+            if not self.survives_gaps(batch):
+                return self.end_with_a_gap(batch, message, sequence)
+            told += self.tell_of_a_gap(batch, sequence)
+        if self.is_stored(message.commit):
+            return [*told, Store()]
+        return [*told, self.finish(batch, message)]
 
-    def _survives_gaps(self, batch: Batch) -> bool:
-        if batch.gaps:
-            return not self._conduct.wrong("fast_gaps_always_end_it")
-        return self._conduct.wrong("fast_gaps_never_end_it")
+    def survives_gaps(self, batch: Batch) -> bool:
+        return batch.gaps
 
-    def _ends_with_a_gap(self, batch: Batch, message: Message, sequence: int) -> list[Effect]:
+    def tell_of_a_gap(self, batch: Batch, sequence: int) -> list[Effect]:
+        """A BatchFlowAck with the sequence of the last message before the gap."""
+        last = {"last_seq": self.last_before_gap(batch)}
+        return [Tell(batch.control, last | self.flow(batch, sequence))]
+
+    def last_before_gap(self, batch: Batch) -> int:
+        return batch.highest
+
+    def end_with_a_gap(self, batch: Batch, message: Message, sequence: int) -> list[Effect]:
         """The final PubAck tells of what came before the gap; the message itself is not stored."""
-        wrong = self._conduct.wrong
-        if wrong("fast_gaps_end_it_with_an_error"):
-            return self._fail(batch, message, 10176)
-        if wrong("fast_counts_beyond_the_gap"):
-            batch.highest = sequence
-        end = self._finish(batch, message)
-        return [Store(), end] if wrong("fast_stores_after_the_gap") else [end]
+        return [self.finish(batch, message)]
+
+    def is_stored(self, commit: Commit) -> bool:
+        """The message that only ends a batch is not stored; every other is."""
+        return commit is not Commit.NOT_STORED
 
     # -- it has been stored, or not -------------------------------------------------------------
 
@@ -218,50 +226,54 @@ class Ingest:
         batch = self.batches.get(message.batch)
         if batch is None:
             return []  # it has ended meanwhile: another server leads
-        wrong = self._conduct.wrong
-        if duplicate and not wrong("fast_skips_duplicates"):
-            return self._fail(batch, message, 10201)
+        if self.fails_as_duplicate(duplicate):
+            return self.fail(batch, message, 10201)
         sequence = message.sequence or batch.highest + 1
         first = batch.stream_seq == 0
         batch.highest, batch.stream_seq = sequence, stream_seq
         batch.subjects.add(message.subject)
         batch.unacked_bytes += message.size
         effects: list[Effect] = []
-        if self._due(batch) or (first and not wrong("fast_starts_in_silence")):
-            self._adjust(batch)
-            effects.append(Tell(batch.control, self._flow(batch, sequence)))
-            if wrong("fast_acks_twice"):
-                effects.append(effects[-1])
+        if self.due(batch) or self.acks_start(first):
+            self.adjust(batch)
+            effects += self.acknowledge(batch, sequence)
         if message.commit is not Commit.NO:
-            effects.append(self._finish(batch, message))
+            effects.append(self.finish(batch, message))
         return effects
+
+    def fails_as_duplicate(self, duplicate: bool) -> bool:
+        return duplicate
 
     def refused(self, message: Message, error: Mapping[str, Any]) -> list[Effect]:
         """The stream does not take the message: its checks fail, it is too large."""
         batch = self.batches.get(message.batch)
         if batch is None:
             return []
-        self._end(batch)
+        self.end(batch)
         return [Tell(batch.control, error)]
 
-    def _due(self, batch: Batch) -> bool:
-        """Whether the message just stored is one that is acknowledged."""
-        rate, wrong = batch.rate, self._conduct.wrong
+    def due(self, batch: Batch) -> bool:
+        """Whether the message just stored is one that is acknowledged, by the flow in force."""
+        rate = batch.rate
         since = batch.unacked_bytes if rate.in_bytes else batch.highest - batch.acked
-        if since < rate.every:
-            return False
-        if wrong("fast_acks_half_as_often") and since < 2 * rate.every:
+        if not self.far_enough(rate, since):
             return False
         batch.acked, batch.unacked_bytes = batch.highest, 0
-        return not wrong("fast_starts_only_are_acked")
+        return True
 
-    def _adjust(self, batch: Batch) -> None:
-        """The server may change the flow; never above what the client asked for."""
-        asked = batch.asked
-        if batch.acked and self._conduct.wrong("fast_raises_the_flow"):
-            batch.rate = Rate(asked.every * 2, asked.in_bytes)
-        elif batch.acked and self._conduct.wrong("fast_lowers_the_flow"):
-            batch.rate = Rate(max(1, asked.every // 2), asked.in_bytes)
+    def far_enough(self, rate: Rate, since: int) -> bool:
+        """Acknowledgements are as far apart as they say."""
+        return since >= rate.every
+
+    def acks_start(self, first: bool) -> bool:
+        """The first message gets a BatchFlowAck of its own."""
+        return first
+
+    def acknowledge(self, batch: Batch, sequence: int) -> list[Effect]:
+        return [Tell(batch.control, self.flow(batch, sequence))]
+
+    def adjust(self, batch: Batch) -> None:
+        """The server may change the flow, never above what the client asked for. It does not."""
 
     # -- without a message ----------------------------------------------------------------------
 
@@ -269,24 +281,15 @@ class Ingest:
         """Abandons a batch that has heard nothing for too long: in silence, with an advisory."""
         if self.batches.get(batch.id) is not batch or now < self.expires(batch):
             return []
-        wrong = self._conduct.wrong
-        if wrong("fast_never_gives_up"):
-            batch.heard = now
-            return []
-        if now < batch.heard + IDLE_SECONDS:
-            wrong("fast_gives_up_early")
-        self._end(batch)
-        effects: list[Effect] = []
-        if wrong("fast_tells_of_a_timeout"):
-            effects.append(self._error(batch.control, 10176))
-        if not wrong("fast_keeps_a_timeout_to_itself"):
-            effects.append(Advise(batch.id, "timeout"))
-        return effects
+        return self.abandon(batch, now)
 
     def expires(self, batch: Batch) -> float:
         """When a batch is abandoned, unless a message comes."""
-        early = self._conduct.knobs.fast_gives_up_early
-        return batch.heard + (IDLE_SECONDS / 10 if early else IDLE_SECONDS)
+        return batch.heard + IDLE_SECONDS
+
+    def abandon(self, batch: Batch, now: float) -> list[Effect]:
+        self.end(batch)
+        return [Advise(batch.id, "timeout")]
 
     def leads(self, batch: Batch, leader: str) -> list[Effect]:
         """Another server leads the stream: it goes on if gaps are fine, and else ends the batch."""
@@ -295,53 +298,44 @@ class Ingest:
         self._places[batch.leader] -= 1
         self._places[leader] += 1
         batch.leader = leader
-        wrong = self._conduct.wrong
-        if batch.gaps:
-            if wrong("fast_new_leaders_forget"):
-                self._end(batch)
-                return []
-            if wrong("fast_new_leaders_say_nothing"):
-                return []
-            return [Tell(batch.control, {"last_seq": batch.highest, **self._flow(batch)})]
-        if wrong("fast_new_leaders_always_go_on"):
-            return []
-        if wrong("fast_new_leaders_forget"):
-            self._end(batch)
-            return []
-        return [self._finish(batch)]
+        return self.go_on(batch) if batch.gaps else self.end_under_new_leader(batch)
+
+    def go_on(self, batch: Batch) -> list[Effect]:
+        """A new leader tells what it has."""
+        return [Tell(batch.control, {"last_seq": batch.highest, **self.flow(batch)})]
+
+    def end_under_new_leader(self, batch: Batch) -> list[Effect]:
+        return [self.finish(batch)]
 
     def clear(self) -> None:
         """The stream is gone, and its batches with it."""
         for batch in list(self.batches.values()):
-            self._end(batch)
+            self.end(batch)
 
     # -- answers --------------------------------------------------------------------------------
 
-    def _flow(self, batch: Batch, sequence: int | None = None) -> dict[str, int]:
+    def flow(self, batch: Batch, sequence: int | None = None) -> dict[str, int]:
         """A BatchFlowAck, without the field that tells of a gap."""
-        ack = {"seq": batch.highest if sequence is None else sequence}
-        if self._conduct.wrong("fast_acks_without_the_flow"):
-            return ack
-        return {**ack, **batch.rate.told()}
+        return {"seq": batch.highest if sequence is None else sequence, **batch.rate.told()}
 
-    def _finish(self, batch: Batch, message: Message | None = None) -> Tell:
+    def finish(self, batch: Batch, message: Message | None = None) -> Tell:
         """Ends a batch with the PubAck of all that it has stored."""
-        self._end(batch)
+        self.end(batch)
         reply = batch.control if message is None else message.reply or batch.control
         told = {"stream": self._stream, "seq": batch.stream_seq}
         return Tell(reply, {**told, "batch": batch.id, "count": batch.highest})
 
-    def _fail(self, batch: Batch | None, message: Message, error: int) -> list[Effect]:
+    def fail(self, batch: Batch | None, message: Message, error: int) -> list[Effect]:
         """Ends a batch, if there is one, with an error; what has been stored stays."""
         if batch is None:
-            return [self._error(message.reply, error)]
-        self._end(batch)
-        return [self._error(batch.control, error)]
+            return [self.error(message.reply, error)]
+        self.end(batch)
+        return [self.error(batch.control, error)]
 
-    def _error(self, to: str | None, number: int) -> Tell:
+    def error(self, to: str | None, number: int) -> Tell:
         told = {"code": 400, "err_code": number, "description": _ERRORS[number]}
         return Tell(to, {"error": told, "stream": self._stream, "seq": 0})
 
-    def _end(self, batch: Batch) -> None:
+    def end(self, batch: Batch) -> None:
         if self.batches.pop(batch.id, None) is not None:
             self._places[batch.leader] -= 1

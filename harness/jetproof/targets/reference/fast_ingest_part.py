@@ -20,13 +20,7 @@ from typing import Any, Final
 
 from jetproof import clock
 from jetproof.targets.reference.fast_ingest import Advise, Batch, Effect, Ingest, Store, Tell
-from jetproof.targets.reference.fast_ingest_message import (
-    COMMIT,
-    LAST_MSG_ID,
-    LAST_SEQUENCE,
-    LAST_SUBJECT_SEQUENCE,
-    Message,
-)
+from jetproof.targets.reference.fast_ingest_message import Message
 from jetproof.targets.reference.fields import read_object
 from jetproof.targets.reference.ground import Client, Ground, Work
 from jetproof.wire.errors import WireTimeout
@@ -43,7 +37,6 @@ _ABANDONED: Final = "io.nats.jetstream.advisory.v1.batch_abandoned"
 _STORE_SECONDS: Final = 5.0
 _ANSWER_SECONDS: Final = 1.0
 _LOOK_AGAIN: Final = 0.1
-_EXPECTATIONS: Final = (LAST_MSG_ID, LAST_SEQUENCE, LAST_SUBJECT_SEQUENCE)
 
 
 @dataclass(slots=True)
@@ -92,7 +85,7 @@ class FastIngest:
     """
 
     def __init__(self, ground: Ground) -> None:
-        self._ground = ground
+        self.ground = ground
         self._places: Counter[str] = Counter()
         self._doors: dict[str, asyncio.Lock] = {}
         self._known: dict[str, dict[str, _Known]] = {}
@@ -100,14 +93,14 @@ class FastIngest:
         self._lanes: dict[tuple[str, str], _Lane] = {}
 
     def takes(self, client: Client, message: Pub) -> Work | None:
-        account = self._ground.account(client)
+        account = self.ground.account(client)
         if deleted := _DELETE.fullmatch(message.subject):
             self._forget(account, deleted["stream"])
             return None
         if message.subject == _ACCOUNT and (busy := self._busy()):
             return self._pass_after(busy, client, message)
-        read = Message.read(message)
-        if read is None or self._ground.conduct.wrong("fast_is_ignored"):
+        read = self.read(message)
+        if read is None:
             return None
         stream = self._stream_of(account, message.subject)
         if stream is None:
@@ -115,9 +108,13 @@ class FastIngest:
         lane = self._lane(account, stream)
         return self._work(client, message, read, lane, lane.queue())
 
+    def read(self, frame: Pub) -> Message | None:
+        """The message of fast ingest that a frame is, if it is one."""
+        return Message.read(frame)
+
     def shows(self, client: Client, message: Msg) -> Msg | None:
         if _CONFIGURED.search(message.payload):
-            self._learn(self._ground.account(client), read_object(message.payload) or {})
+            self._learn(self.ground.account(client), read_object(message.payload) or {})
         return message
 
     # -- one message after the other ------------------------------------------------------------
@@ -135,11 +132,11 @@ class FastIngest:
         Servers do it so; whoever misses an answer asks, and knows then that none will come.
         """
         await asyncio.wait(busy)
-        self._ground.forward(client, frame)
+        self.ground.forward(client, frame)
 
     async def _ask_and_work(self, client: Client, frame: Pub, message: Message) -> None:
         """For a subject whose stream is not known: whoever comes first, asks and queues first."""
-        account = self._ground.account(client)
+        account = self.ground.account(client)
         async with self._doors.setdefault(account, asyncio.Lock()):
             stream = self._stream_of(account, frame.subject)
             if stream is None:
@@ -149,7 +146,7 @@ class FastIngest:
                     self._learn(account, await self._told(client, f"{_INFO}.{name}"))
                 stream = self._stream_of(account, frame.subject)
             if stream is None:
-                self._ground.forward(client, frame)  # nobody listens: the server says so
+                self.ground.forward(client, frame)  # nobody listens: the server says so
                 return
             lane = self._lane(account, stream)
             turn = lane.queue()
@@ -173,7 +170,7 @@ class FastIngest:
     ) -> Batch | None:
         """Works on a message; the batch that it has begun, if it has."""
         known = lane.ingest.batches.get(message.batch)
-        stream = self._known.get(self._ground.account(client), {}).get(lane.stream)
+        stream = self._known.get(self.ground.account(client), {}).get(lane.stream)
         if stream is None:
             return None  # it is deleted, and with it all that waits
         if stream.replicated:
@@ -187,30 +184,23 @@ class FastIngest:
         batch = lane.ingest.batches.get(message.batch)
         for effect in effects:
             if isinstance(effect, Store):
-                await self._store(lane, client, frame, message, effect)
+                await self._store(lane, client, frame, message)
             else:
                 await self._carry_out(lane, client, (effect,))
         return batch if batch is not known else None
 
-    async def _store(
-        self, lane: _Lane, client: Client, frame: Pub, message: Message, how: Store
-    ) -> None:
-        items = list(frame.headers.items_list if frame.headers is not None else ())
-        if how.unchecked:
-            items = [(name, value) for name, value in items if name not in _EXPECTATIONS]
-        if how.marked:
-            items.append((COMMIT, "1"))
-        headers = Headers(items) if how.unchecked or how.marked else frame.headers
+    async def _store(self, lane: _Lane, client: Client, frame: Pub, message: Message) -> None:
+        headers = self.stored_headers(frame, message)
         # The leader has heard of its election before the others.
         store = replace(client, node=lane.leader) if lane.leader else client
         until = clock.now() + _STORE_SECONDS
         try:
-            answer = await self._ground.ask(
+            answer = await self.ground.ask(
                 store, frame.subject, frame.payload, headers, within=_STORE_SECONDS
             )
             while answer.status is not None and clock.now() < until:
                 await asyncio.sleep(_LOOK_AGAIN)  # nobody has heard it
-                answer = await self._ground.ask(
+                answer = await self.ground.ask(
                     store, frame.subject, frame.payload, headers, within=_STORE_SECONDS
                 )
         except WireTimeout:
@@ -225,11 +215,15 @@ class FastIngest:
             return  # lost as well: nobody was there to store it
         await self._carry_out(lane, client, effects)
 
+    def stored_headers(self, frame: Pub, message: Message) -> Headers | None:
+        """A message is stored with its headers as they came."""
+        return frame.headers
+
     async def _carry_out(self, lane: _Lane, client: Client, effects: Iterable[Effect]) -> None:
         for effect in effects:
             match effect:
                 case Tell(to, body) if to is not None:
-                    await self._ground.tell(client, to, json.dumps(body).encode())
+                    await self.ground.tell(client, to, json.dumps(body).encode())
                 case Advise(batch, reason):
                     advisory = {
                         "type": _ABANDONED,
@@ -240,7 +234,7 @@ class FastIngest:
                         "reason": reason,
                     }
                     subject = f"{_ADVISORIES}.BATCH_ABANDONED.{lane.stream}"
-                    await self._ground.tell(client, subject, json.dumps(advisory).encode())
+                    await self.ground.tell(client, subject, json.dumps(advisory).encode())
                 case _:
                     pass
 
@@ -306,13 +300,14 @@ class FastIngest:
         self, client: Client, subject: str, body: object = None, within: float = _STORE_SECONDS
     ) -> dict[str, Any]:
         payload = b"" if body is None else json.dumps(body).encode()
-        answer = await self._ground.ask(client, subject, payload, within=within)
+        answer = await self.ground.ask(client, subject, payload, within=within)
         return read_object(answer.payload) or {}
 
     def _lane(self, account: str, stream: str) -> _Lane:
         key = (account, stream)
         if key not in self._lanes:
-            self._lanes[key] = _Lane(stream, Ingest(stream, self._places, self._ground.conduct))
+            ingest = self.ground.parts.part(Ingest)(stream, self._places)
+            self._lanes[key] = _Lane(stream, ingest)
         return self._lanes[key]
 
     def _forget(self, account: str, stream: str) -> None:

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from jetproof.targets.node import Node
-from jetproof.targets.reference.knobs import Conduct
+from jetproof.targets.parts import Parts
+from jetproof.targets.reference.guard import Guard
 from jetproof.targets.reference.views import View, Views
 from jetproof.wire.driver import Connection
 from jetproof.wire.frames import Msg, Pub
@@ -64,11 +65,12 @@ class Ground:
         *,
         system: Mapping[str, str],
         main: Mapping[str, str],
-        conduct: Conduct,
+        parts: Parts,
         factor: float,
         forward: Forward,
     ) -> None:
-        self.conduct = conduct
+        self.parts = parts
+        self.guard = parts.part(Guard)()
         self.forward = forward
         self._nodes = nodes
         self._main = main

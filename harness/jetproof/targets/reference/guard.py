@@ -1,4 +1,4 @@
-"""ADR-53's rule for guarded reads, as a pure function: who may answer, and what if nobody may.
+"""ADR-53's rule for guarded reads, without any I/O: who may answer, and what if nobody may.
 
 A read that carries `min_last_seq` is answered with data only by a server whose own copy of the
 stream has reached that sequence. Whoever may pick the request up is a `Copy`; which of them does
@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-
-from jetproof.targets.reference.knobs import Conduct
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,47 +37,39 @@ class Ruling(Enum):
     """Nobody can answer for sure: 412, after a while."""
 
 
-def rule(minimum: int, copies: Sequence[Copy], conduct: Conduct) -> Ruling:
-    """What becomes of a read that may be picked up by any of these copies."""
-    behind = [copy for copy in copies if not reached(minimum, copy, conduct)]
-    if not behind:
-        if conduct.knobs.refuse_when_met and conduct.wrong("refuse_when_met"):
-            return Ruling.REFUSE
-        if any(copy.mirror for copy in copies) and conduct.wrong("mirrors_refuse"):
-            return Ruling.REFUSE
-        if not _majority(copies) and conduct.wrong("reads_need_quorum"):
-            return Ruling.REFUSE
+class Guard:
+    """Decides about reads by what the copies of a stream hold."""
+
+    def rule(self, minimum: int, copies: Sequence[Copy]) -> Ruling:
+        """What becomes of a read that may be picked up by any of these copies."""
+        behind = [copy for copy in copies if not self.reached(minimum, copy)]
+        if not behind:
+            return self.all_reached(copies)
+        leader = next((copy for copy in copies if copy.leads and not copy.mirror), None)
+        if leader is None:
+            return self.behind_without_leader(copies)
+        if leader in behind or not leader.answers:
+            return self.leader_behind(leader)
+        return self.follower_behind()
+
+    def reached(self, minimum: int, copy: Copy) -> bool:
+        """Whether a copy's last sequence is at least the one asked for."""
+        return copy.last_seq >= minimum
+
+    def all_reached(self, copies: Sequence[Copy]) -> Ruling:
+        """No quorum is needed, and a mirror may answer too."""
         return Ruling.SERVE
-    leader = next((copy for copy in copies if copy.leads and not copy.mirror), None)
-    if leader is None:
-        # A mirror redirects to nobody, not even to its own leader.
-        if any(copy.mirror for copy in copies):
-            if conduct.wrong("mirrors_answer_behind"):
-                return Ruling.SERVE
-            if conduct.wrong("mirrors_redirect"):
-                return Ruling.REDIRECT
+
+    def behind_without_leader(self, copies: Sequence[Copy]) -> Ruling:
+        """A mirror redirects to nobody, not even to its own leader."""
         return Ruling.REFUSE
-    if leader in behind or not leader.answers:
-        if leader.answers and conduct.wrong("leader_answers_behind"):
-            return Ruling.SERVE
+
+    def leader_behind(self, leader: Copy) -> Ruling:
         return Ruling.REFUSE
-    if conduct.wrong("followers_answer"):
-        return Ruling.SERVE
-    if conduct.wrong("followers_refuse"):
-        return Ruling.REFUSE
-    return Ruling.REDIRECT
 
+    def follower_behind(self) -> Ruling:
+        return Ruling.REDIRECT
 
-def reached(minimum: int, copy: Copy, conduct: Conduct) -> bool:
-    """Whether a copy's last sequence is at least the one asked for."""
-    if copy.last_seq == minimum and conduct.wrong("want_more_than_asked"):
-        return False
-    if (copy.last_seq >= minimum) != (copy.messages >= minimum) and conduct.wrong(
-        "compare_number_of_messages"
-    ):
-        return copy.messages >= minimum
-    return copy.last_seq >= minimum
-
-
-def _majority(copies: Sequence[Copy]) -> bool:
-    return sum(copy.answers for copy in copies) > len(copies) // 2
+    def leader_serves(self, minimum: int, leader: Copy) -> bool:
+        """Whether the leader answers a message get, which nobody else does."""
+        return self.reached(minimum, leader)

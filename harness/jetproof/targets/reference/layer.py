@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
+from jetproof.targets.faults import FaultyParts
 from jetproof.targets.node import Node
 from jetproof.targets.reference.consumers import Consumers
 from jetproof.targets.reference.fast_ingest_part import FastIngest
 from jetproof.targets.reference.ground import Client, Ground, Part, Work
-from jetproof.targets.reference.knobs import Conduct, Knobs
 from jetproof.targets.reference.reads import Reads
 from jetproof.targets.tap import Tap
 from jetproof.wire.errors import ConnectionLost, WireTimeout
@@ -31,12 +31,12 @@ class ReferenceLayer:
         *,
         system: Mapping[str, str],
         main: Mapping[str, str],
-        knobs: Knobs | None = None,
+        parts: FaultyParts,
         factor: float = 1.0,
     ) -> None:
         """`system` and `main` are CONNECT options for the system and the main account."""
         self._nodes = nodes
-        self._conduct = Conduct(knobs)
+        self._faulty = parts
         self._taps: dict[str, Tap] = {}
         self._clients: dict[tuple[str, int], Client] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -44,19 +44,19 @@ class ReferenceLayer:
             nodes,
             system=system,
             main=main,
-            conduct=self._conduct,
+            parts=parts,
             factor=factor,
             forward=self._forward,
         )
         self._parts: tuple[Part, ...] = (
-            Reads(self._ground),
-            Consumers(self._ground),
-            FastIngest(self._ground),
+            parts.part(Reads)(self._ground),
+            parts.part(Consumers)(self._ground),
+            parts.part(FastIngest)(self._ground),
         )
 
     @property
     def fired(self) -> Mapping[str, int]:
-        return self._conduct.fired
+        return self._faulty.fired
 
     def address(self, node: str) -> tuple[str, int]:
         """Where clients reach a server through the layer."""

@@ -16,7 +16,7 @@ from typing import Any, Final
 from jetproof import clock
 from jetproof.targets.reference.fields import FIELD, minimum_of, without
 from jetproof.targets.reference.ground import Client, Ground, Work
-from jetproof.targets.reference.guard import Copy, Ruling, reached, rule
+from jetproof.targets.reference.guard import Ruling
 from jetproof.targets.reference.views import Copies
 from jetproof.wire.frames import Msg, Pub
 from jetproof.wire.headers import Headers
@@ -64,7 +64,7 @@ class Reads:
     """The part of the layer that answers guarded reads."""
 
     def __init__(self, ground: Ground) -> None:
-        self._ground = ground
+        self.ground = ground
 
     def takes(self, client: Client, message: Pub) -> Work | None:
         if FIELD not in message.payload or message.reply is None:
@@ -88,61 +88,50 @@ class Reads:
             subject=direct["subject"] if direct else None,
             message_get=direct is None,
         )
-        if minimum == 0 or self._ignored(read):
-            return self._pass_on(read)
+        if not self.guarded(read):
+            return self._unguarded(read)
         return self._message_get(read) if read.message_get else self._direct_get(read)
 
     def shows(self, client: Client, message: Msg) -> Msg | None:
         return message
 
-    def _ignored(self, read: Read) -> bool:
-        wrong = self._ground.conduct.wrong
-        return (
-            wrong("ignore_min_last_seq")
-            or (read.message_get and wrong("ignore_in_message_get"))
-            or (read.subject is not None and wrong("ignore_in_subject_form"))
-            or (read.several and wrong("ignore_in_batch_form"))
-        )
+    def guarded(self, read: Read) -> bool:
+        """Whether the read is one with a guard; every stream has reached 0."""
+        return read.minimum > 0
 
     # -- direct get -----------------------------------------------------------------------------
 
     async def _direct_get(self, read: Read) -> None:
+        guard = self.ground.guard
         while True:
             copies = await self._copies(read)
             if not copies.direct:
                 if copies.sure:
-                    await self._pass_on(read)  # nobody answers this: the server says so
+                    self.pass_on(read)  # nobody answers this: the server says so
                 return
-            ruling = rule(read.minimum, [*copies.own, *copies.others], self._ground.conduct)
+            ruling = guard.rule(read.minimum, [*copies.own, *copies.others])
             late = clock.now() - read.arrived > REFUSAL_DELAY
             if ruling is not Ruling.REDIRECT or not read.several or late:
                 break
             # Only the leader's single messages can be asked for: wait until all are far enough.
             await asyncio.sleep(_AGAIN)
         if ruling is Ruling.SERVE:
-            await self._serve(read)
+            await self.serve(read)
         elif ruling is Ruling.REDIRECT and not read.several:
             await self._from_leader(read, copies.mirror_of or read.stream)
         else:
-            await self._refuse(read)
+            await self.refuse(read)
 
-    async def _serve(self, read: Read) -> None:
-        wrong = self._ground.conduct.wrong
-        if not read.several and self._ground.conduct.knobs.compare_message_read:
-            found = await self._leaders_message(read, read.stream)
-            if found is not None and found["seq"] < read.minimum and wrong("compare_message_read"):
-                await self._refuse(read)
-                return
-        await self._pass_on(read)
-        if wrong("answer_twice"):
-            await self._pass_on(read)
+    async def serve(self, read: Read) -> None:
+        """Whoever picks the request up answers it, once."""
+        self.pass_on(read)
 
     async def _from_leader(self, read: Read, stream: str) -> None:
         """Answers with what the leader has, in the form of a direct get."""
-        found = await self._leaders_message(read, stream)
+        found = await self.leaders_message(read, stream)
         if found is None:
             headers = Headers(status=404, description="Message Not Found")
-            await self._ground.answer(read.client, read.frame, headers=headers)
+            await self.ground.answer(read.client, read.frame, headers=headers)
             return
         stored = base64.b64decode(found.get("hdrs") or "") or b"NATS/1.0\r\n\r\n"
         told = (
@@ -154,12 +143,12 @@ class Reads:
         lines = "".join(f"{name}: {value}\r\n" for name, value in told)
         headers = Headers.from_raw(stored.removesuffix(b"\r\n") + lines.encode() + b"\r\n")
         payload = base64.b64decode(found.get("data") or "")
-        await self._ground.answer(read.client, read.frame, payload, headers)
+        await self.ground.answer(read.client, read.frame, payload, headers)
 
-    async def _leaders_message(self, read: Read, stream: str) -> dict[str, Any] | None:
+    async def leaders_message(self, read: Read, stream: str) -> dict[str, Any] | None:
         body = read.body if read.subject is None else {"last_by_subj": read.subject}
         prefix = read.frame.subject.partition(".API.")[0]
-        answer = await self._ground.ask(
+        answer = await self.ground.ask(
             read.client, f"{prefix}.API.STREAM.MSG.GET.{stream}", json.dumps(body).encode()
         )
         message = json.loads(answer.payload or b"{}").get("message")
@@ -167,7 +156,7 @@ class Reads:
 
     async def _malformed(self, client: Client, message: Pub) -> None:
         headers = Headers(status=408, description="Malformed Request")
-        await self._ground.answer(client, message, headers=headers)
+        await self.ground.answer(client, message, headers=headers)
 
     # -- message get ----------------------------------------------------------------------------
 
@@ -186,38 +175,35 @@ class Reads:
         leader = copies.leader
         if not copies.own:
             if copies.sure:
-                await self._pass_on(read)
-        elif leader is not None and self._far_enough(read, leader):
+                self.pass_on(read)
+        elif leader is not None and self.ground.guard.leader_serves(read.minimum, leader):
             # One answer: a former leader that sleeps now would send another when it wakes up.
             frame = read.unguarded
-            answer = await self._ground.ask(
-                read.client, frame.subject, frame.payload, frame.headers
-            )
-            await self._ground.answer(read.client, read.frame, answer.payload, answer.headers)
+            answer = await self.ground.ask(read.client, frame.subject, frame.payload, frame.headers)
+            await self.ground.answer(read.client, read.frame, answer.payload, answer.headers)
         else:
-            await self._refuse(read)
-
-    def _far_enough(self, read: Read, leader: Copy) -> bool:
-        conduct = self._ground.conduct
-        if reached(read.minimum, leader, conduct):
-            return not conduct.wrong("refuse_when_met")
-        return leader.answers and conduct.wrong("leader_answers_behind")
+            await self.refuse(read)
 
     # -- both -----------------------------------------------------------------------------------
 
     async def _copies(self, read: Read) -> Copies:
-        account = self._ground.account(read.client)
-        return await self._ground.views.copies(account, read.stream)
+        account = self.ground.account(read.client)
+        return await self.ground.views.copies(account, read.stream)
 
-    async def _pass_on(self, read: Read) -> None:
-        self._ground.forward(read.client, read.unguarded)
+    async def _unguarded(self, read: Read) -> None:
+        self.pass_on(read)
 
-    async def _refuse(self, read: Read) -> None:
-        """Not at once: a client shall not ask again and again, and servers can catch up."""
-        if not self._ground.conduct.wrong("refuse_at_once"):
-            await asyncio.sleep(max(0.0, read.arrived + REFUSAL_DELAY - clock.now()))
+    def pass_on(self, read: Read) -> None:
+        self.ground.forward(read.client, read.unguarded)
+
+    async def refuse(self, read: Read) -> None:
+        await self.wait_to_refuse(read)
         if read.message_get:
-            await self._ground.answer(read.client, read.frame, json.dumps(_ERROR).encode())
+            await self.ground.answer(read.client, read.frame, json.dumps(_ERROR).encode())
         else:
             headers = Headers(status=412, description="Min Last Sequence")
-            await self._ground.answer(read.client, read.frame, headers=headers)
+            await self.ground.answer(read.client, read.frame, headers=headers)
+
+    async def wait_to_refuse(self, read: Read) -> None:
+        """Not at once: a client shall not ask again and again, and servers can catch up."""
+        await asyncio.sleep(max(0.0, read.arrived + REFUSAL_DELAY - clock.now()))

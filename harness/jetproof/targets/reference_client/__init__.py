@@ -12,5 +12,5 @@ Read in this order. Without any I/O: `pulls` (what a consume has asked for and n
 the operations of the protocol; `protocol` and `__main__`.
 
 Beside it, `faults`: one subclass of a part of the client per way to be wrong, so that a case can be
-seen to fail. `conduct.part` is the one place where they come in. `knobs` lists them.
+seen to fail. `Conduct.part` is the one place where they come in. `knobs` lists them.
 """

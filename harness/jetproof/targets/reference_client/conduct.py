@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeVar
+from typing import Final
 
 from jetproof.errors import JetproofError
+from jetproof.targets.parts import Parts
 
 NEWEST: Final = {"adr-31": 8, "adr-37": 3, "adr-50": 10, "adr-53": 4, "model": 1}
 """The revisions that are claimed by default."""
@@ -15,10 +16,8 @@ SPOKEN: Final = {"adr-37": (0, 1, 2, 3), "adr-50": (7, 10)}
 DRAFT: Final = 0
 """The first form of ADR-37, which ends a consume on most errors."""
 
-T = TypeVar("T")
 
-
-class Conduct:
+class Conduct(Parts):
     """What the parts of the client ask before they act in one of several ways."""
 
     def __init__(self, *, adr37: int = NEWEST["adr-37"], adr50: int = NEWEST["adr-50"]) -> None:
@@ -50,7 +49,3 @@ class Conduct:
     def parts(self) -> dict[str, str]:
         """What `hello` says about this client beside its version."""
         return {}
-
-    def part(self, role: type[T]) -> type[T]:
-        """The class to make objects of: the role itself. `faults` puts subclasses in its place."""
-        return role
