@@ -263,9 +263,9 @@ def _position_count(cells: Sequence[Result], layout: Layout, results: str) -> It
     if taken:
         differ = sum(len(positions) > 1 for positions in taken.values())
         words = f"  {plural(len(taken), 'position')} where the text is silent"
-        words += f", {differ} of them differ between targets" if differ else ""
-        words += f": jetproof positions {results}" if results else ": -v lists them"
-        yield line(dim(layout.fit(words, layout.width)))
+        words += f", {differ} with a difference between targets" if differ else ""
+        more = f"jetproof positions {results}" if results else "-v lists them"
+        yield from layout.flow([dim(f"{words}:"), dim(more)], indent=4, head=line(), separator=" ")
 
 
 def not_scored_lines(cells: Sequence[Result], layout: Layout, most: int | None) -> Iterator[Text]:
