@@ -236,6 +236,7 @@ def test_an_interrupted_run_says_so_and_how_to_finish_it() -> None:
     events[0] = run_started(30)
     lines = printed(events, results="out/r1").splitlines()
     assert lines[-1].startswith("‼ interrupted after 1 of 30 cells")
+    assert "✓ 2.15.1, so far: conforms" in lines
     assert lines[-2] == "finish it: jetproof run --resume out/r1"
 
 

@@ -93,15 +93,12 @@ def summary(
     beneath = list(_beneath(outcomes, layout, verbose, reasons, results))
     last = list(_last_lines(record, layout, results, stopped, options, verbose, board))
     if outcomes:
-        subject = "all releases" if board else ""
+        whole = digest(record.results, "all releases" if board else "")
+        each = digests(record.results)
+        if record.finished is None or record.finished.interrupted:
+            each = tuple(replace(one, subject=f"{one.subject}, so far") for one in each)
         rows = ROWS - len(beneath) - len(last)
-        yield from first_screen(
-            digest(record.results, subject),
-            digests(record.results),
-            layout,
-            verbose=verbose,
-            rows=rows,
-        )
+        yield from first_screen(whole, each, layout, verbose=verbose, rows=rows)
     yield from beneath
     yield from last
 
