@@ -111,9 +111,9 @@ def test_a_cell_without_a_verdict_is_3(jetproof: Command, fake: Fake, case_file:
     ("arguments", "told"),
     [
         (("--rounds", 1), "needs at least 2 rounds"),
-        (("--rounds", 0), "'0' is not a number from 1 on"),
-        (("--load", 0), "'0' is not a number from 1 on"),
-        (("--load", -1), "'-1' is not a number from 1 on"),
+        (("--rounds", 0), "'0' must be a whole number, at least 1"),
+        (("--load", 0), "'0' must be a whole number, at least 1"),
+        (("--load", -1), "'-1' must be a whole number, at least 1"),
         (("--load", most_cores() + 1), f"--load takes 1 to {most_cores()} on this machine"),
         (("nothing/like/this",), "nothing/like/this"),
     ],
