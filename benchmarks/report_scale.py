@@ -92,11 +92,13 @@ def whole_report(history: Path, out: Path) -> dict[str, Any]:
 def ask_spark(history: Path) -> dict[str, Answer]:
     from pyspark.sql import functions as F
 
+    from jetproof.results.changes import between_sides
     from jetproof_reports.history import History
+    from jetproof_reports.questions import rows_of
     from jetproof_reports.reading import read_sources
     from jetproof_reports.session import open_session
-    from jetproof_reports.tables import flakiness, latency, regressions
-    from jetproof_reports.tables.cells import latest
+    from jetproof_reports.tables import flakiness, latency
+    from jetproof_reports.tables.cells import compared, latest
 
     kept = History(history).runs()
     with open_session(f"local[{THREADS}]") as spark:
@@ -106,17 +108,20 @@ def ask_spark(history: Path) -> dict[str, Answer]:
         judged = latency.judged(sources.checks)
         tables = {
             "matrix": latest(cells).select("case", "server", "verdict", "run_id"),
-            "diff": regressions.regressions(
-                a, b, "a", "b", ["server", "provider", "spec_revision", "client"]
-            ).select("case", "server_a", "kind"),
             "percentiles": latency.exact_latency(judged).select(
                 "case", "step", "server", "n", "p50", "p90", "p99"
             ),
             "flakiness": flakiness.flakiness(cells).select("case", "server", "runs", "flaky"),
         }
+        sides = [rows_of(compared(side).toArrow()) for side in (a, b)]
+        matched = ["server", "provider", "spec_revision", "client"]
+        found = between_sides(*sides, "a", "b", matched)
         return {
-            name: list(zip(*(column.to_pylist() for column in table.toArrow()), strict=True))
-            for name, table in tables.items()
+            "diff": [(row["case"], row["server_a"], row["kind"]) for row in found],
+            **{
+                name: list(zip(*(column.to_pylist() for column in table.toArrow()), strict=True))
+                for name, table in tables.items()
+            },
         }
 
 

@@ -16,12 +16,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jetproof.errors import JetproofError
+from jetproof.results.changes import PLACE
 from jetproof_reports.compact import writer, writing
 from jetproof_reports.history import History, KeptRun
 from jetproof_reports.ledger import explained
+from jetproof_reports.questions import answered, rows_of
 from jetproof_reports.revisions import revisions
 from jetproof_reports.session import hint_for
 from jetproof_reports.together import together
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PAGE, SUMMARY, BADGE, TABLES = "report.html", "summary.md", "badge.json", "tables"
-
-Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def build(
         keeping(runs, out, history) as kept,
         report_tables(spark, kept, exact=history is None) as tables,
     ):
-        collected = collect(tables)
+        collected = collect(tables, kept)
         need_every_cell(collected, kept, hint_for(spark, (history or out).absolute()))
     return write(collected, out, kept)
 
@@ -89,9 +89,9 @@ def keeping(runs: Sequence[Path], out: Path, history: Path | None) -> Iterator[l
         shutil.rmtree(place, ignore_errors=True)
 
 
-def collect(tables: Mapping[str, DataFrame]) -> dict[str, pa.Table]:
+def collect(tables: Mapping[str, DataFrame], kept: Sequence[KeptRun]) -> dict[str, pa.Table]:
     """Every table computed; the suites' own words are put next to what runs say."""
-    collected = together({name: table.toArrow for name, table in tables.items()})
+    collected = answered(together({name: table.toArrow for name, table in tables.items()}), kept)
     deviations = explained(collected["deviations"])
     return collected | {"deviations": deviations, "revisions": revisions()}
 
@@ -99,8 +99,6 @@ def collect(tables: Mapping[str, DataFrame]) -> dict[str, pa.Table]:
 def need_every_cell(collected: Mapping[str, pa.Table], kept: Sequence[KeptRun], hint: str) -> None:
     """The report counts the scored cells that this process finds in the runs: else it is not written."""
     import pyarrow.parquet as pq
-
-    from jetproof_reports.tables.common import PLACE
 
     counted = {run.run_id: 0 for run in kept}
     for row in collected["trends"].select(["run_id", "cells"]).to_pylist():
@@ -154,15 +152,3 @@ def write(collected: Mapping[str, pa.Table], out: Path, kept: Sequence[KeptRun])
         tuple(run.run_id for run in kept),
         {name: table.num_rows for name, table in collected.items()},
     )
-
-
-def rows_of(table: pa.Table) -> Rows:
-    """Plain rows; Arrow gives maps as lists of pairs."""
-    import pyarrow as pa
-
-    rows: Rows = table.to_pylist()
-    for field in table.schema:
-        if pa.types.is_map(field.type):
-            for row in rows:
-                row[field.name] = dict(row[field.name] or ())
-    return rows

@@ -17,6 +17,7 @@ from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
 from jetproof.errors import JetproofError
+from jetproof.results.changes import DIFFERS
 from jetproof_reports.cached import cached
 from jetproof_reports.history import History, KeptRun
 from jetproof_reports.manifest import fault, need_sources, rows_in, uneven, write_manifest
@@ -25,7 +26,7 @@ from jetproof_reports.schemas import CELL_KEY, DERIVED
 from jetproof_reports.session import hint_for, is_elsewhere, within
 from jetproof_reports.tables import coverage, fingerprints, latency
 from jetproof_reports.tables.cells import cells
-from jetproof_reports.tables.common import DIFFERS, ERROR, UNSTABLE
+from jetproof_reports.tables.common import ERROR, UNSTABLE
 from jetproof_reports.together import together
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _frames_behind(sources: Sources) -> DataFrame:
     """The frames as they were, for cells that somebody will want to look into."""
     several = F.col("verdict") == UNSTABLE
     plays = F.when(several, F.greatest(F.size("plays"), F.lit(1))).otherwise(F.lit(1))
-    wanted = sources.cells.where(F.col("verdict").isin(*DIFFERS, UNSTABLE, ERROR))
+    wanted = sources.cells.where(F.col("verdict").isin(*sorted(DIFFERS), UNSTABLE, ERROR))
     most = wanted.select(*CELL_KEY, (F.coalesce(plays, F.lit(1)) * FRAMES_KEPT).alias("most"))
     behind = sources.frames.join(F.broadcast(most), list(CELL_KEY))
     return behind.where(F.col("index") <= F.col("most")).drop("most")

@@ -23,16 +23,15 @@ from typing import TYPE_CHECKING, Any
 
 from jetproof.errors import JetproofError
 from jetproof.model.identity import schema_name
+from jetproof.results.changes import between_sides
 from jetproof_reports.compact import writing
 from jetproof_reports.history import History, KeptRun
+from jetproof_reports.questions import rows_of
 from jetproof_reports.session import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-KINDS = (
-    "new-failure", "fixed", "changed-reason", "changed-position", "changed-on-the-wire", "new", "gone",
-)  # fmt: skip
 _MATCHED = ("server", "provider", "spec_revision", "client")
 
 
@@ -170,12 +169,18 @@ def compare(spark: SparkSession, kept: Sequence[KeptRun], a: Side, b: Side) -> C
 
 def differences(cells: DataFrame, a: Chosen, b: Chosen) -> list[dict[str, Any]]:
     """The rows of `regressions` between two parts of the cells, worst first."""
-    from jetproof_reports.tables.regressions import regressions
+    from pyspark.sql import functions as F
 
-    table = regressions(_part(cells, a), _part(cells, b), a.side.text, b.side.text, matched(a, b))
-    rows: list[dict[str, Any]] = table.toArrow().to_pylist()
-    rows.sort(key=lambda row: (KINDS.index(row["kind"]), row["case"], row["topology"]))
-    return rows
+    from jetproof_reports.tables.cells import compared
+
+    keys = matched(a, b)
+    parts = [
+        compared(_part(cells, side)).withColumn("side", F.lit(number))
+        for number, side in enumerate((a, b))
+    ]
+    rows = rows_of(parts[0].unionByName(parts[1]).toArrow())
+    one, other = ([row for row in rows if row["side"] == number] for number in (0, 1))
+    return between_sides(one, other, a.side.text, b.side.text, keys)
 
 
 def matched(a: Chosen, b: Chosen) -> list[str]:

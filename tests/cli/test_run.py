@@ -348,7 +348,7 @@ def test_resume_takes_no_other_selection(
     jetproof("run", case_file(PASSES), "--out", "out")
     done = jetproof("run", "--resume", "out", *more)
     assert done.code == 2
-    assert "is resumed with what it was asked for then" in done.err
+    assert "goes on with its original options" in done.err
 
 
 def test_a_run_of_other_suites_cannot_be_resumed(

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from jetproof.engine.run import Front
+from jetproof.engine.run import Proxy
 from jetproof.load.library import Library
 from jetproof.model.verdict import ALIVE, Cell
 from jetproof.targets.server import ServerNode
@@ -107,8 +107,8 @@ async def pair_doer(target: RunningTarget) -> AsyncIterator[None]:
         yield None
 
 
-def judged(library: Library, cases: Cases, text: str, front: Front = doer) -> Played:
-    return bounded(play(library, cases(text), "latest", front=front, time_factor=0.5))
+def judged(library: Library, cases: Cases, text: str, proxy: Proxy = doer) -> Played:
+    return bounded(play(library, cases(text), "latest", proxy=proxy, time_factor=0.5))
 
 
 def is_error_with_log(cell: Cell, reason: str) -> None:
@@ -167,7 +167,7 @@ def test_a_server_that_was_killed_from_outside_is_nobodys_crash(
 def test_a_crash_that_no_case_repeats_alone_has_no_verdict(library: Library, cases: Cases) -> None:
     """Any two cases together crash the server, and none does so alone."""
     text = "".join(case(f"one-of-{number}", deed("both", QUICK)) for number in range(30))
-    played = judged(promising(library), cases, text, front=pair_doer)
+    played = judged(promising(library), cases, text, proxy=pair_doer)
     assert Counter(played.verdicts.values()) == {"pass": 24, "error": 6}
     assert played.exit_code == 3
 
@@ -187,7 +187,7 @@ def test_cases_that_come_too_late_are_errors_as_well(library: Library, cases: Ca
     text = case("a-victim", deed("kill", WAITS)) + "".join(
         case(f"late-{number}", QUICK) for number in range(5)
     )
-    played = bounded(play(library, cases(text), "latest", front=doer, cases_at_once=1))
+    played = bounded(play(library, cases(text), "latest", proxy=doer, cases_at_once=1))
     assert len(played.verdicts) == 6
     assert set(played.verdicts.values()) == {"error"}
     assert {cell.reason for cell in played.cells.values()} == {
@@ -240,7 +240,7 @@ def test_a_server_that_hangs_before_the_first_case_has_its_log_told(
         os.kill(node.pid, signal.SIGSTOP)
         yield None
 
-    played = judged(library, cases, case("victim", QUICK), front=frozen)
+    played = judged(library, cases, case("victim", QUICK), proxy=frozen)
     [failure] = played.target_failures
     assert re.search("no (INFO|answer)", failure.reason)
     assert any("Server is ready" in line for line in failure.log)
@@ -261,7 +261,7 @@ def test_no_process_is_left(library: Library, cases: Cases) -> None:
             yield None
 
     freeze = deed("freeze", "      - silence: {on: box, for: 100ms}")
-    judged(library, cases, case("victim", freeze), front=noting)
+    judged(library, cases, case("victim", freeze), proxy=noting)
     [pid] = pids
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)

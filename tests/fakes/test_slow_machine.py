@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from jetproof.engine.run import Front
+from jetproof.engine.run import Proxy
 from jetproof.events import Notice, TargetStarted
 from jetproof.load.library import Library
 from jetproof.targets.topology import RunningTarget
@@ -34,12 +34,12 @@ CASES = """
 """
 
 
-def answering(*delays: float) -> Front:
+def answering(*delays: float) -> Proxy:
     """Answers `ask.>` on the servers of a run, the first answer after the first delay."""
     left = list(delays)
 
     @contextlib.asynccontextmanager
-    async def front(target: RunningTarget) -> AsyncIterator[None]:
+    async def proxy(target: RunningTarget) -> AsyncIterator[None]:
         node = target.nodes["n1"]
         async with await Connection.open(node.host, node.port) as connection:
             loop = asyncio.get_running_loop()
@@ -51,12 +51,12 @@ def answering(*delays: float) -> Front:
             await connection.flush()
             yield None
 
-    return front
+    return proxy
 
 
 def played(library: Library, cases: Cases, *delays: float, again: bool = True) -> Played:
-    front = answering(*delays)
-    return bounded(play(library, cases(CASES), "latest", front=front, again=again))
+    proxy = answering(*delays)
+    return bounded(play(library, cases(CASES), "latest", proxy=proxy, again=again))
 
 
 def servers(of: Played) -> int:
@@ -84,7 +84,7 @@ def test_it_is_an_error_if_the_machine_is_too_slow_for_it_alone(
     assert seen.exit_code == 3
 
 
-def test_a_front_that_wants_the_first_answer_gets_it(library: Library, cases: Cases) -> None:
+def test_a_proxy_that_wants_the_first_answer_gets_it(library: Library, cases: Cases) -> None:
     seen = played(library, cases, 0.6, again=False)
     assert seen.verdicts["in-time"] == "error"
     assert servers(seen) == 2

@@ -29,9 +29,10 @@ from jetproof.engine.calibrate import time_factor
 from jetproof.engine.run import RunOptions, fresh_run_id, run
 from jetproof.events import CaseFinished, Event
 from jetproof.load.library import Library, load_cases, load_library
+from jetproof.load.steps import KINDS
 from jetproof.load.tables import expand_tables
 from jetproof.load.yaml_source import read_yaml
-from jetproof.model.case import _KINDS, Expectation, Replies
+from jetproof.model.case import Expectation, Replies
 from jetproof.model.laws import LAWS
 from jetproof.model.matcher import OPERATORS, parse_matcher
 from jetproof.model.matching import mismatch
@@ -190,7 +191,8 @@ def test_the_files_use_everything_there_is() -> None:
     }
     verbs = {"stepdown", "stop", "kill", "start", "restart", "pause", "resume", "cut", "mend"}
     laws = {name for name, law in LAWS.items() if not law.for_clients}
-    wanted = {*_KINDS.values(), *OPERATORS, *laws, *fields, *verbs, "label", "mark", "at_once"}
+    kinds = {key for key, kind in KINDS.items() if not kind.for_client}
+    wanted = {*kinds, *OPERATORS, *laws, *fields, *verbs, "label", "mark", "at_once"}
     assert not wanted - used
 
 

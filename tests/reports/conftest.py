@@ -68,8 +68,9 @@ Rows = list[dict[str, Any]]
 @pytest.fixture(scope="session")
 def tables(spark: SparkSession, kept: tuple[History, list[KeptRun]]) -> dict[str, Rows]:
     """Every table of a report on the three runs, as rows."""
-    from jetproof_reports.build import collect, rows_of
+    from jetproof_reports.build import collect
+    from jetproof_reports.questions import rows_of
     from jetproof_reports.report_tables import report_tables
 
     with report_tables(spark, kept[1], exact=True) as made:
-        return {name: rows_of(table) for name, table in collect(made).items()}
+        return {name: rows_of(table) for name, table in collect(made, kept[1]).items()}

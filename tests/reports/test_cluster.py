@@ -20,7 +20,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'je
 
 import pyarrow.parquet as pq
 
-from jetproof_reports.build import rows_of
+from jetproof_reports.questions import rows_of
 from jetproof_reports.schemas import DERIVED
 
 from .processes import HERE, SECONDS, Processes, free_port

@@ -117,15 +117,17 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def told(spark: SparkSession, runs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Tables:
-    from jetproof_reports.build import collect, rows_of
+    from jetproof_reports.build import collect
     from jetproof_reports.history import History
+    from jetproof_reports.questions import rows_of
     from jetproof_reports.report_tables import report_tables
 
     history = History(tmp_path_factory.mktemp("history"))
     for run in runs:
         history.add(run)
     with report_tables(spark, history.runs(), exact=True) as made:
-        return {name: rows_of(table) for name, table in collect(made).items()}
+        collected = collect(made, history.runs())
+    return {name: rows_of(table) for name, table in collected.items()}
 
 
 def of(rows: Rows, case: str) -> Rows:

@@ -22,13 +22,15 @@ NAMES = ("matrix", "coverage_schemas", "evidence", "trends", "positions", "flaki
 
 
 def tables(spark: SparkSession, folder: Path) -> dict[str, list[dict[str, object]]]:
-    from jetproof_reports.build import need_every_cell, rows_of
+    from jetproof_reports.build import collect, need_every_cell
     from jetproof_reports.history import History
+    from jetproof_reports.questions import rows_of
     from jetproof_reports.report_tables import report_tables
 
     kept = History(folder).runs()
     with report_tables(spark, kept, exact=False) as made:
-        found = {name: made[name].toArrow() for name in NAMES}
+        every = collect(made, kept)
+    found = {name: every[name] for name in NAMES}
     need_every_cell(found, kept, "")
     return {
         name: sorted(rows_of(table), key=lambda row: str(sorted(row.items(), key=str)))

@@ -26,7 +26,7 @@ PASS, FAIL, ERROR = Verdict.PASS, Verdict.FAIL, Verdict.ERROR
 
 
 @pytest.fixture(scope="module")
-def sources(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Sources:
+def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     """Three runs, an hour between them; the third was made by another harness."""
     place = tmp_path_factory.mktemp("over-runs")
     history = History(place / "history")
@@ -58,6 +58,11 @@ def sources(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> So
             path = run / "run.json"
             path.write_text(json.dumps(json.loads(path.read_text()) | {"harness_hash": "new"}))
         history.add(run)
+    return history
+
+
+@pytest.fixture(scope="module")
+def sources(spark: SparkSession, history: History) -> Sources:
     return read_sources(spark, [run.folder for run in history.runs()])
 
 
@@ -101,11 +106,15 @@ def test_the_matrix_shows_the_last_attempt_of_the_newest_run(sources: Sources) -
     assert len(rows) == 5
 
 
-def test_the_newest_catalogue_decides_which_sentences_there_are(sources: Sources) -> None:
+def test_the_newest_catalogue_decides_which_sentences_there_are(
+    sources: Sources, history: History
+) -> None:
+    from jetproof_reports.newest import cell_of
+    from jetproof_reports.questions import clauses_of, coverage_rows, rows_of
     from jetproof_reports.tables.cells import latest
-    from jetproof_reports.tables.coverage import coverage
 
-    rows = coverage(sources.clauses, sources.runs, latest(sources.cells)).toArrow().to_pylist()
+    cells = [cell_of(row) for row in rows_of(latest(sources.cells).toArrow())]
+    rows = coverage_rows(clauses_of(history.runs()), cells)
     assert {row["clause"]: (row["section"], row["covered"]) for row in rows} == {
         "S-001": ("As of run 2", True),
         "S-NEW": ("As of run 2", False),
@@ -115,10 +124,13 @@ def test_the_newest_catalogue_decides_which_sentences_there_are(sources: Sources
 def test_the_newest_run_is_compared_with_the_one_before(sources: Sources) -> None:
     from pyspark.sql.functions import lit
 
-    from jetproof_reports.tables.regressions import between_runs
+    from jetproof.results.changes import between_runs
+    from jetproof_reports.tables.cells import newest_two_runs
 
     cells = sources.cells.withColumn("fingerprint", lit(None).cast("string"))
-    rows = by_case(between_runs(cells).toArrow().to_pylist())
+    recent = newest_two_runs(cells).toArrow().to_pylist()
+    assert {row["run_id"] for row in recent} == {"run-1", "run-2"}
+    rows = by_case(between_runs(recent))
     assert {
         case: [(row["side_a"], row["side_b"], row["kind"], row["what_moved"]) for row in told]
         for case, told in rows.items()

@@ -158,7 +158,7 @@ def test_two_revisions_in_one_run(differ: Differ, spark: SparkSession) -> None:
 def test_in_a_report_each_revision_is_compared_with_the_one_before(
     marked: Callable[[str], DataFrame],
 ) -> None:
-    from jetproof_reports.tables.regressions import between_revisions
+    from jetproof.results.changes import between_revisions
 
     cells = [
         make_cell("x", server, verdict, spec_revision=revision)
@@ -166,7 +166,7 @@ def test_in_a_report_each_revision_is_compared_with_the_one_before(
         for revision, verdict in ((7, Verdict.FAIL), (8, Verdict.FAIL), (10, Verdict.PASS))
     ]
     write("a", [CaseFinished(cell) for cell in cells])
-    rows = between_revisions(marked("a")).toArrow().to_pylist()
+    rows = between_revisions(marked("a").toArrow().to_pylist())
     told = [(row["side_a"], row["side_b"], row["server_b"], row["kind"]) for row in rows]
     assert sorted(told) == [
         ("adr-50@8", "adr-50@10", "2.12.0", "fixed"),

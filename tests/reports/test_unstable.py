@@ -70,14 +70,16 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[
 
 
 def tables_of(spark: SparkSession, run: Path, place: Path) -> dict[str, Rows]:
-    from jetproof_reports.build import collect, rows_of
+    from jetproof_reports.build import collect
     from jetproof_reports.history import History
+    from jetproof_reports.questions import rows_of
     from jetproof_reports.report_tables import report_tables
 
     history = History(place)
     history.add(run)
     with report_tables(spark, history.runs(), exact=True) as made:
-        return {name: rows_of(table) for name, table in collect(made).items()}
+        collected = collect(made, history.runs())
+    return {name: rows_of(table) for name, table in collected.items()}
 
 
 def of(rows: Rows, case: str) -> Rows:

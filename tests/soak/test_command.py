@@ -55,7 +55,7 @@ def test_a_narrow_terminal_shows_the_differing_frames_one_below_the_other(
 ) -> None:
     done = jetproof("soak", case_file(COUNTS), "--rounds", 4, "--server", fake("flaky"))
     assert f"{COUNTING}\n  pass fail pass fail\n" in done.out
-    assert re.search(r"^    1     reply.json.seq  1         -1$", done.out, re.MULTILINE)
+    assert re.search(r"^    step 1  reply.json.seq  1         -1$", done.out, re.MULTILINE)
     [first] = re.findall(r"^    \* - .*\n      \+ .*$", done.out, re.MULTILINE)
     assert '"seq": 1}' in first
     assert '"seq":-1}' in first
@@ -111,9 +111,9 @@ def test_a_cell_without_a_verdict_is_3(jetproof: Command, fake: Fake, case_file:
     ("arguments", "told"),
     [
         (("--rounds", 1), "needs at least 2 rounds"),
-        (("--rounds", 0), "'0' is not a number from 1 on"),
-        (("--load", 0), "'0' is not a number from 1 on"),
-        (("--load", -1), "'-1' is not a number from 1 on"),
+        (("--rounds", 0), "'0' must be a whole number, at least 1"),
+        (("--load", 0), "'0' must be a whole number, at least 1"),
+        (("--load", -1), "'-1' must be a whole number, at least 1"),
         (("--load", most_cores() + 1), f"--load takes 1 to {most_cores()} on this machine"),
         (("nothing/like/this",), "nothing/like/this"),
     ],
@@ -180,7 +180,7 @@ def test_a_server_that_somebody_else_runs_is_shared_by_the_rounds(
 ) -> None:
     url = fake("polite")
     done = jetproof("soak", case_file(ASKS), "--rounds", 2, "--server", url)
-    assert f"note {url} is not started anew: the rounds share it" in done.out
+    assert f"note {url} is not started again: the rounds share it" in done.out
 
 
 def test_the_default_release_under_load(jetproof: Command, conforms: Validate) -> None:

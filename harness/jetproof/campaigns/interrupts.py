@@ -49,7 +49,9 @@ class Interrupts:
                 self.hold.set()
             elif self.signal is None:
                 self.signal = number
-                self.notify("stopping: the servers are taken down; again to wait for nothing")
+                self.notify(
+                    "stopping: the servers are taken down; press Ctrl-C again to force quit"
+                )
                 self.stop.now(INTERRUPTED)
             else:
                 for each in _SIGNALS:

@@ -20,7 +20,7 @@ from enum import StrEnum
 from jetproof.campaigns.request import Settings
 from jetproof.campaigns.selecting import select_cases
 from jetproof.engine.retries import AT_ONCE as CASES_AT_ONCE
-from jetproof.engine.run import Front, RunOptions, Stop, fresh_run_id, no_front, run
+from jetproof.engine.run import Proxy, RunOptions, Stop, fresh_run_id, no_proxy, run
 from jetproof.engine.session import Address
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event
@@ -175,7 +175,7 @@ class ServerMutation(Mutation):
 
     async def play(self, emit: Callable[[Trial], None], owner: Owner) -> None:
         concerned = [i for i in self.items if any(breaks(each, i) for each in self.mutants)]
-        baseline = await self._cells(concerned, owner, no_front)
+        baseline = await self._cells(concerned, owner, no_proxy)
         self.plain = tuple(baseline.values())
         places = asyncio.Semaphore(self.at_once)
 
@@ -192,17 +192,17 @@ class ServerMutation(Mutation):
         if not concerned:
             return Trial(mutant, Outcome.UNTESTED)
         fired: Counter[str] = Counter()
-        cells = await self._cells(concerned, owner, mutant_front(mutant, fired), mutant.knobs)
+        cells = await self._cells(concerned, owner, mutant_proxy(mutant, fired), mutant.knobs)
         return judge(mutant, fired, cells, baseline)
 
     async def _cells(
         self,
         items: Sequence[Item],
         owner: Owner,
-        front: Front,
+        proxy: Proxy,
         knobs: Mapping[str, bool] | None = None,
     ) -> dict[str, Cell]:
-        """The cells of these items behind a front, by case."""
+        """The cells of these items behind a proxy, by case."""
         if not items or self.stop.reason is not None:
             return {}
         plan = make_plan(self.library, Selected(tuple(items)), self.targets, skip=frozenset())
@@ -215,7 +215,7 @@ class ServerMutation(Mutation):
             cases_at_once=CASES_AT_ONCE,
             servers_at_once=_SERVERS_AT_ONCE,
             owner=owner,
-            front=front,
+            proxy=proxy,
             knobs=knobs or {},
         )
         collected = LastCells()
@@ -272,14 +272,14 @@ def catches(before: Cell, now: Cell) -> bool:
     return now.verdict is Verdict.POSITION and before.position != now.position
 
 
-def mutant_front(mutant: Mutant, fired: Counter[str]) -> Front:
+def mutant_proxy(mutant: Mutant, fired: Counter[str]) -> Proxy:
     """Puts a tap with the mutant's rules before every node; `fired` counts what they did.
 
     What the reference layer did wrong is counted by the names of its knobs.
     """
 
     @contextlib.asynccontextmanager
-    async def front(target: RunningTarget) -> AsyncIterator[Address | None]:
+    async def proxy(target: RunningTarget) -> AsyncIterator[Address | None]:
         async with contextlib.AsyncExitStack() as stack:
             taps: dict[str, Tap] = {}
             for name in target.nodes:
@@ -295,4 +295,4 @@ def mutant_front(mutant: Mutant, fired: Counter[str]) -> Front:
                 if target.reference is not None:
                     fired.update(target.reference.fired)
 
-    return front
+    return proxy

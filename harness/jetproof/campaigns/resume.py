@@ -26,7 +26,7 @@ def resumed(folder: Path, given: Request, *, others: bool = False) -> tuple[Requ
     anew = replace(given, servers=()) != Request()
     if anew or others or (given.servers and not _same_servers(given, request)):
         raise JetproofError(
-            f"{folder} is resumed with what it was asked for then",
+            f"{folder} goes on with its original options",
             phase="plan",
             hint="leave out patterns and options that select, or start a new run",
         )

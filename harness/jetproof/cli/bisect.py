@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from jetproof.cli.common import add_command, add_laws, say, settings_of, write_json
@@ -127,36 +128,32 @@ def _checkout(args: argparse.Namespace) -> TargetSpec:
 def _releases_document(result: Bisected) -> dict[str, object]:
     from jetproof.targets.spec import redacted
 
-    return {
-        **_found(result),
-        "releases": [redacted(target.name) for target in result.releases.targets],
-        "left_out": [
-            {"target": redacted(target.name), "reason": reason}
-            for target, reason in result.releases.left_out
-        ],
-        "commits": None,
-    }
+    left_out = [
+        {"target": redacted(target.name), "reason": reason}
+        for target, reason in result.releases.left_out
+    ]
+    names = [redacted(target.name) for target in result.releases.targets]
+    return _document(result, names, left_out, None)
 
 
 def _commits_document(result: BisectedCommits) -> dict[str, object]:
     first = result.first
-    return {
-        **_found(result),
-        "releases": list(result.commits.ends),
-        "left_out": [],
-        "commits": {
-            "first": None
-            if first is None
-            else {"commit": first.id, "subject": first.subject, "author_date": first.date},
-            "doubtful": list(result.doubtful),
-            "skipped": [
-                {"commit": commit, "reason": why} for commit, why in result.skipped.items()
-            ],
-        },
+    commits = {
+        "first": None
+        if first is None
+        else {"commit": first.id, "subject": first.subject, "author_date": first.date},
+        "doubtful": list(result.doubtful),
+        "skipped": [{"commit": commit, "reason": why} for commit, why in result.skipped.items()],
     }
+    return _document(result, list(result.commits.ends), [], commits)
 
 
-def _found(result: Bisected | BisectedCommits) -> dict[str, object]:
+def _document(
+    result: Bisected | BisectedCommits,
+    names: list[str],
+    left_out: list[dict[str, str]],
+    commits: Mapping[str, object] | None,
+) -> dict[str, object]:
     from jetproof.results.rows import SCHEMA, cell_row, plain
 
     def row(cell: Cell | None) -> dict[str, object] | None:
@@ -165,10 +162,13 @@ def _found(result: Bisected | BisectedCommits) -> dict[str, object]:
     return {
         "schema": SCHEMA,
         "case": result.case,
+        "releases": names,
+        "left_out": left_out,
         "answered": result.answered,
         "last_same": row(result.last_same),
         "first_other": row(result.first_other),
         "cells": [row(cell) for cell in result.cells.values()],
+        "commits": commits,
         "runs": len(result.cells),
         "exit_code": result.exit_code,
     }

@@ -146,7 +146,7 @@ def shard(text: str) -> tuple[int, int]:
 
 def at_least_one(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number, at least 1")
     return int(text)
 
 

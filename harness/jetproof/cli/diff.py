@@ -34,7 +34,8 @@ def add_parser(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 if nothing fails on B that did not on A, else 1."""
     need_reports("diff")
-    from jetproof_reports.diff import KINDS, compare, gathered, parse_side
+    from jetproof.results.changes import KINDS
+    from jetproof_reports.diff import compare, gathered, parse_side
     from jetproof_reports.session import open_session
 
     a, b = (parse_side(text, history=args.history is not None) for text in (args.a, args.b))

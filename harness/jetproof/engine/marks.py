@@ -9,7 +9,7 @@ class UnknownMark(UnknownVariable):
     """A moment that a message was to mark, and the message did not come."""
 
     def __str__(self) -> str:
-        return f"nothing came that could be marked as {self.name}"
+        return f"no message arrived for the mark {self.name}"
 
 
 class Marks(dict[str, float]):

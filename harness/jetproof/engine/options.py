@@ -21,11 +21,11 @@ from jetproof.targets.topology import RunningTarget
 
 CASES_AT_ONCE = 64
 
-Front = Callable[[RunningTarget], AbstractAsyncContextManager[Address | None]]
+Proxy = Callable[[RunningTarget], AbstractAsyncContextManager[Address | None]]
 
 
 @contextlib.asynccontextmanager
-async def no_front(_: RunningTarget) -> AsyncIterator[None]:
+async def no_proxy(_: RunningTarget) -> AsyncIterator[None]:
     """Cases reach the target itself."""
     yield None
 
@@ -46,7 +46,7 @@ class RunOptions:
     """In a resumed run, by name: what its earlier part says about messages."""
     owner: Owner | None = None
     keep: bool = False
-    front: Front = no_front
+    proxy: Proxy = no_proxy
     hold: Callable[[RunningTarget], AbstractAsyncContextManager[None]] | None = None
     knobs: Mapping[str, bool] = field(default_factory=dict)
     """How the reference layer does wrong on purpose, on targets that have it."""

@@ -18,10 +18,10 @@ from jetproof.engine.judge import Rules
 from jetproof.engine.limiter import Places
 from jetproof.engine.options import (
     CASES_AT_ONCE,
-    Front,
+    Proxy,
     RunOptions,
     Stop,
-    no_front,
+    no_proxy,
 )
 from jetproof.engine.play import Play
 from jetproof.engine.player import Outcome, play_case
@@ -67,11 +67,11 @@ from jetproof.wire import ConnectTimeout, WireTimeout
 
 __all__ = [
     "CASES_AT_ONCE",
-    "Front",
+    "Proxy",
     "RunOptions",
     "Stop",
     "fresh_run_id",
-    "no_front",
+    "no_proxy",
     "now",
     "play_plan",
     "run",
@@ -224,7 +224,7 @@ class _Run:
                     )
                 )
                 try:
-                    async with self.options.front(target) as address:
+                    async with self.options.proxy(target) as address:
                         session = Session(
                             target,
                             factor=self.options.time_factor,

@@ -197,7 +197,7 @@ class _Builder:
     def _key(self, event: events.Event, keys: Keys) -> str | None:
         if not isinstance(event, events.ScalarEvent):
             self._node(event, keys)
-            self._mistake(event, "a key must be a text")
+            self._mistake(event, "keys must be texts")
             return None
         if event.implicit[0] and event.value == "<<":
             self._mistake(event, "a merge key (<<): write the keys out")
@@ -207,8 +207,8 @@ class _Builder:
         if event.anchor is not None or event.tag is not None:
             self._node(event, keys)
         elif event.implicit[0] and not _is_text(key):
-            what = key if key else "an empty key"
-            self._mistake(event, f"a key must be a text: {what} is not, put it in quotes")
+            what = key if key else "the empty key"
+            self._mistake(event, f"keys must be texts: put {what} in quotes")
         return key
 
     def _scalar(self, event: events.ScalarEvent, keys: Keys) -> object:
@@ -241,7 +241,7 @@ class _Builder:
                 self._mistake(event, f"{text} is too large for a number: put it in quotes")
             return value
         if _NOT_JSON.fullmatch(text):
-            self._mistake(event, f"{text} is a number that JSON has not: put it in quotes")
+            self._mistake(event, f"{text} is not valid in JSON: put it in quotes")
         return text
 
 
@@ -265,7 +265,7 @@ def _broken(text: str, error: yaml.MarkedYAMLError) -> tuple[int, str]:
     lines = text.splitlines()
     line = max(1, min(mark.line + 1, len(lines)))
     if mark.line < len(lines) and "\t" in lines[mark.line][: mark.column + 1]:
-        return line, "not YAML: a tab cannot indent, use blanks"
+        return line, "not YAML: indent with spaces, not with tabs"
     context = ""
     outer = error.context_mark
     if outer is not None and outer.line + 1 < line:

@@ -5,14 +5,15 @@ A step kind is a type here with its `kind`, a record of `load.steps` and a playe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar
 
 from jetproof.model.matcher import Matcher
 from jetproof.model.template import Value
 
 Seconds = float
+ChangeSteps = Callable[["tuple[Step, ...]"], "tuple[Step, ...]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,10 @@ class Step:
     def inner(self) -> tuple[tuple[Step, ...], ...]:
         """The sequences of steps inside this one."""
         return ()
+
+    def with_inner(self, change: ChangeSteps) -> Step:
+        """The same step with every sequence of steps inside it changed."""
+        return self
 
     @property
     def silence(self) -> Seconds:
@@ -277,6 +282,9 @@ class Repeat(Step):
     def inner(self) -> tuple[tuple[Step, ...], ...]:
         return (self.steps,)
 
+    def with_inner(self, change: ChangeSteps) -> Step:
+        return replace(self, steps=change(self.steps))
+
     @property
     def silence(self) -> Seconds:
         times = self.times if isinstance(self.times, int) and not self.at_once else 1
@@ -298,6 +306,9 @@ class ForEach(Step):
     def inner(self) -> tuple[tuple[Step, ...], ...]:
         return (self.steps,)
 
+    def with_inner(self, change: ChangeSteps) -> Step:
+        return replace(self, steps=change(self.steps))
+
     @property
     def silence(self) -> Seconds:
         return (1 if self.at_once else len(self.values)) * silence_of(self.steps)
@@ -315,6 +326,10 @@ class Together(Step):
     def inner(self) -> tuple[tuple[Step, ...], ...]:
         return tuple(self.branches.values())
 
+    def with_inner(self, change: ChangeSteps) -> Step:
+        branches = {name: change(steps) for name, steps in self.branches.items()}
+        return replace(self, branches=branches)
+
     @property
     def silence(self) -> Seconds:
         return max(map(silence_of, self.branches.values()))
@@ -331,6 +346,9 @@ class Loop(Step):
     @property
     def inner(self) -> tuple[tuple[Step, ...], ...]:
         return (self.steps,)
+
+    def with_inner(self, change: ChangeSteps) -> Step:
+        return replace(self, steps=change(self.steps))
 
     @property
     def silence(self) -> Seconds:

@@ -13,14 +13,10 @@ from dataclasses import dataclass, replace
 
 from jetproof.model.case import (
     Case,
-    ForEach,
-    Loop,
     Outgoing,
     Publish,
-    Repeat,
     Request,
     Step,
-    Together,
 )
 from jetproof.model.client import Call
 from jetproof.model.template import Expression, Fields, Template, Value, parse_value
@@ -144,19 +140,16 @@ def _sending(case: Case) -> Iterator[Publish | Request]:
 
 def _mapped(steps: tuple[Step, ...], change: Callable[[Outgoing], Outgoing]) -> tuple[Step, ...]:
     """The steps with every message that they send changed."""
-    made: list[Step] = []
-    for step in steps:
-        match step:
-            case Publish() | Request():
-                made.append(replace(step, message=change(step.message)))
-            case Repeat() | ForEach() | Loop():
-                made.append(replace(step, steps=_mapped(step.steps, change)))
-            case Together():
-                branches = {name: _mapped(each, change) for name, each in step.branches.items()}
-                made.append(replace(step, branches=branches))
-            case _:
-                made.append(step)
-    return tuple(made)
+
+    def changed(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        return tuple(
+            replace(step, message=change(step.message))
+            if isinstance(step, (Publish, Request))
+            else step.with_inner(changed)
+            for step in steps
+        )
+
+    return changed(steps)
 
 
 # -- one message ------------------------------------------------------------------------------------

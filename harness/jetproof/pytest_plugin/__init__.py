@@ -2,7 +2,7 @@
 
 Every pytest of an environment that has Jetproof imports this module, whether or not it wants cases
 played. So it holds the options alone, and imports nothing but pytest until `--jetproof` is given;
-`front` then does the work, with the same plan, engine and evidence as the command line.
+`plugin` then does the work, with the same campaign and evidence as the command line.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("jetproof"):
-        from jetproof.pytest_plugin.front import Front
+        from jetproof.pytest_plugin.plugin import Plugin
 
-        config.pluginmanager.register(Front(config), "jetproof-front")
+        config.pluginmanager.register(Plugin(config), "jetproof-cases")
         return
     for name, option in _NEED_THE_FLAG.items():
         if config.getoption(name):

@@ -1,7 +1,7 @@
 """What runs cover: sentences, error codes, schemas, and messages that nobody described.
 
-No Java is needed for it; the Spark table `coverage` gives the same numbers for the same runs. What
-only the reference layer showed proves nothing about a release and is told apart.
+`covered_clauses` says for the command and for a report which sentences are tested. What only the
+reference layer showed proves nothing about a release and is told apart.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -20,7 +20,9 @@ from jetproof.results.controls import Vacuity
 
 CLIENT = "client"
 """The connection of a client library, as its tap sees it."""
-_ERROR_CODE = re.compile(r'"err_code":\s*([0-9]+)')
+ERROR_CODE = r'"err_code":\s*([0-9]+)'
+"""Finds JetStream error codes in a payload; Spark asks it as well."""
+_ERROR_CODE = re.compile(ERROR_CODE)
 _UNDECIDED = (Verdict.NOT_APPLICABLE, Verdict.ERROR)
 _TOLD = ("$JS.EVENT.", "$SYS.")
 _MESSAGES = ("API.DIRECT.GET.", "API.CONSUMER.MSG.NEXT.")
@@ -73,6 +75,7 @@ class ClauseCoverage:
     named_by: tuple[str, ...] = ()
     cases: set[str] = field(default_factory=set)
     servers: set[str] = field(default_factory=set)
+    clients: set[str] = field(default_factory=set)
     verdicts: Counter[str] = field(default_factory=Counter)
     reference: Counter[str] = field(default_factory=Counter)
     states: set[State] = field(default_factory=set)
@@ -103,6 +106,19 @@ class ClauseCoverage:
             self.cases.add(cell.case)
             self.servers.add(cell.server)
             self.verdicts[verdict] += 1
+            if cell.client:
+                self.clients.add(cell.client)
+
+    def document(self) -> dict[str, object]:
+        """What a report shows of it."""
+        return {
+            "cases": sorted(self.cases),
+            "servers_run": len(self.servers),
+            "clients": sorted(self.clients),
+            "verdicts": dict(self.verdicts),
+            "covered": bool(self.verdicts),
+            "reference": bool(self.reference),
+        }
 
 
 @dataclass(slots=True)
@@ -142,12 +158,41 @@ class Coverage:
         return [one for one in self.clauses.values() if one.for_servers and not one.named_by]
 
 
-def clause_rows(runs: Sequence[Run]) -> dict[str, dict[str, object]]:
-    """The clauses as they read in the newest run that has them."""
-    found: dict[str, dict[str, object]] = {}
-    for run in sorted(runs, key=lambda run: (str(run.document.get("started_at", "")), run.id)):
-        for row in read_journal(run.folder, "clauses"):
-            found[str(row["clause"])] = row
+def clause_rows(runs: Sequence[Run]) -> dict[str, Mapping[str, object]]:
+    """The clauses of runs, as they read in the newest of them."""
+    newest_first = sorted(
+        runs, key=lambda run: (str(run.document.get("started_at", "")), run.id), reverse=True
+    )
+    return clauses_in_force(read_journal(run.folder, "clauses") for run in newest_first)
+
+
+def clauses_in_force(
+    newest_first: Iterable[Iterable[Mapping[str, object]]],
+) -> dict[str, Mapping[str, object]]:
+    """The rows of clauses that count, of the catalogues of several runs.
+
+    The newest run that knows a specification decides which sentences it has, and how they read."""
+    found: dict[str, Mapping[str, object]] = {}
+    known: set[str] = set()
+    for rows in newest_first:
+        fresh = [row for row in rows if row["spec"] not in known]
+        found |= {str(row["clause"]): row for row in fresh}
+        known |= {str(row["spec"]) for row in fresh}
+    return found
+
+
+def covered_clauses(
+    clauses: Iterable[Mapping[str, object]],
+    cells: Iterable[Cell],
+    is_vacuous: Callable[[Cell], bool] = lambda _: False,
+) -> dict[str, ClauseCoverage]:
+    """What cells, the newest of each, show of these clauses (rows as in `clauses.jsonl`)."""
+    found = {str(row["clause"]): _covered(row) for row in clauses}
+    for cell in cells:
+        names = [name for name in cell.clauses if name in found] if cell.scored else ()
+        vacuous = bool(names) and is_vacuous(cell)
+        for name in names:
+            found[name].count(cell, vacuous=vacuous)
     return found
 
 
@@ -162,18 +207,18 @@ def coverage(
 
     Without `vacuity`, a pass counts whether or not the case needs the feature that it is about."""
     judges = vacuity or Vacuity()
-    found = Coverage({str(row["clause"]): _covered(row) for row in clauses})
-    for one in found.clauses.values():
-        one.named_by = tuple(named_by.get(one.clause, ()))
+    cells = latest_cells(runs)
+    found = Coverage({})
     for result in latest_schemas(runs):
         found.schemas[result.schema] += result.seen
-    for cell in latest_cells(runs):
+    for cell in cells:
         why = judges.why(cell)
         if why is not None:
             found.vacuous.append(VacuousCell(cell, why))
-        for name in cell.clauses if cell.scored else ():
-            if name in found.clauses:
-                found.clauses[name].count(cell, vacuous=why is not None)
+    vacuous = {id(one.cell) for one in found.vacuous}
+    found.clauses = covered_clauses(clauses, cells, lambda cell: id(cell) in vacuous)
+    for one in found.clauses.values():
+        one.named_by = tuple(named_by.get(one.clause, ()))
     found.controls.update(one.outcome.value for one in judges.standing)
     for run in runs:
         _see_frames(found, run, schemas)

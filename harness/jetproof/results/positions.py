@@ -7,13 +7,78 @@ server stands there once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from jetproof.model.identity import REFERENCE, case_id
 from jetproof.model.verdict import Cell, Verdict
+from jetproof.results.digest import releases
 from jetproof.results.revisions import Release
 
 _NO_POSITION = (Verdict.NOT_APPLICABLE, Verdict.ERROR)
+
+
+def odd_answer(votes: Mapping[str, int]) -> str | None:
+    """The answer that one alone gives while at least two others agree with each other."""
+    if len(votes) != 2:
+        return None
+    (few, one), (_, many) = sorted(votes.items(), key=lambda vote: vote[1])
+    return few if one == 1 and many > 1 else None
+
+
+def usual_answer(votes: Mapping[str, int]) -> str | None:
+    """The answer that more give than any other."""
+    most = max(votes.values(), default=0)
+    first = [value for value, count in votes.items() if count == most]
+    return first[0] if len(first) == 1 else None
+
+
+def taken(cells: Iterable[Cell]) -> Iterator[tuple[Cell, str, str]]:
+    """Every position that was taken: the cell, the question and the answer."""
+    for cell in cells:
+        if cell.verdict not in _NO_POSITION:
+            for name, value in cell.position.items():
+                yield cell, name, value
+
+
+def position_rows(cells: Iterable[Cell]) -> list[dict[str, object]]:
+    """The table `positions`: one row per answer, with the releases that give it, the oldest first."""
+    found: dict[tuple[object, ...], list[Cell]] = {}
+    for cell, name, value in taken(cells):
+        found.setdefault((*(getattr(cell, key) for key in _KEY), name, value), []).append(cell)
+    return [
+        {
+            **dict(zip((*_KEY, "name", "value"), key, strict=True)),
+            "clauses": list(min(cell.clauses for cell in mine)),
+            "servers": list(releases(cell.server for cell in mine)),
+        }
+        for key, mine in found.items()
+    ]
+
+
+def questions(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of the table `positions` by question: each answer once, with who gives it.
+
+    What the reference layer does stands apart. `odd` marks an answer that one release alone gives."""
+    found: dict[tuple[object, ...], dict[str, Any]] = {}
+    for row in rows:
+        apart = row["provider"] == REFERENCE
+        key = tuple(row[name] for name in ("case", "spec_revision", "topology", "client", "name"))
+        one = found.setdefault((*key, apart), {**row, "values": {}})
+        by = {"provider": row["provider"], "servers": list(row["servers"])}
+        one["values"].setdefault(row["value"], []).append(by)
+    for one in found.values():
+        given = one["values"]
+        odd = odd_answer({value: sum(len(by["servers"]) for by in given[value]) for value in given})
+        one["values"] = [
+            {"value": value, "by": by, "odd": value == odd} for value, by in given.items()
+        ]
+    return list(found.values())
+
+
+_KEY = ("spec", "spec_revision", "suite", "case", "topology", "client", "provider")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +99,14 @@ class Point:
     @property
     def odd(self) -> str | None:
         """The one that answers alone while at least two others agree with each other."""
-        by_value: dict[str, list[str]] = {}
-        for who, value in self.told.items():
-            by_value.setdefault(value, []).append(who)
-        sizes = sorted(map(len, by_value.values()))
-        if len(sizes) != 2 or sizes[0] != 1 or sizes[1] < 2:
-            return None
-        return next(those[0] for those in by_value.values() if len(those) == 1)
+        odd = odd_answer(Counter(self.told.values()))
+        return None if odd is None else next(who for who in self.told if self.told[who] == odd)
 
     @property
     def title(self) -> str:
         """The question without its suite."""
         there = "" if self.topology == "single" else f" ({self.topology})"
-        return f"{self.case.partition('::')[2]}{there}: {self.name}"
+        return f"{case_id(self.case).own}{there}: {self.name}"
 
 
 _Key = tuple[str, str, str, str]
@@ -57,10 +117,8 @@ def points(cells: Iterable[Cell]) -> list[Point]:
     """Every point of the cells in their order; the reference is nobody's answer."""
     found: dict[_Key, dict[_Who, str]] = {}
     clauses: dict[_Key, tuple[str, ...]] = {}
-    for cell in cells:
-        if cell.verdict in _NO_POSITION or not cell.clauses or cell.stands_apart:
-            continue  # the cell of a schema has no clauses, and counts what it saw
-        for name, value in cell.position.items():
+    for cell, name, value in taken(cells):
+        if not cell.stands_apart:
             key = (cell.suite, cell.case, cell.topology, name)
             found.setdefault(key, {})[cell.client, Release(cell.server, cell.provider)] = value
             clauses[key] = cell.clauses

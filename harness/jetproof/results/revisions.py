@@ -211,10 +211,16 @@ def _alike(group: tuple[list[Release], str], release: Release, text: str) -> boo
     return group[1] == text and group[0][-1].provider == release.provider
 
 
+def speaks_of(clause: Clause, spec: str, revision: int) -> bool:
+    """Whether a cell of a case that names the clause, judged by this revision, says something of it.
+
+    A case of another specification may name the clause; its revision says nothing of this."""
+    return spec != clause.spec or clause.holds_in(revision)
+
+
 def _speaks_of(spec: Spec, cell: Cell, name: str) -> bool:
-    """A case of another specification may name the clause; its revision says nothing of this."""
     clause = spec.clauses.get(name)
-    return clause is not None and (cell.spec != spec.id or clause.holds_in(cell.spec_revision))
+    return clause is not None and speaks_of(clause, cell.spec, cell.spec_revision)
 
 
 def _stances(taken: Mapping[Release, Mapping[str, str]]) -> tuple[Stance, ...]:

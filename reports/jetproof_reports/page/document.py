@@ -2,7 +2,8 @@
 
     overview  what matters: a line for each target, new and unstable cells, known causes
     head      what the matrix needs: rows, columns, one letter a verdict, and by number what
-              many cells share (reasons, positions, fingerprints)
+              many cells share (reasons, positions, fingerprints). Each cell has a state, and each
+              row the differences between any two states of its case (`results.changes.States`)
     tables    the rows of the other views
     evidence  by suite: transcripts, expectations that did not hold, server logs
 
@@ -17,11 +18,23 @@ from collections.abc import Iterable
 from typing import Any
 
 from jetproof.errors import JetproofError
+from jetproof.model.identity import case_id
 from jetproof.model.verdict import Verdict
+from jetproof.results.changes import DIFFERS, KINDS, NO_VERDICT, States
+from jetproof_reports.newest import is_scored
 from jetproof_reports.page.evidence import evidence_of
-from jetproof_reports.page.libraries import held_of, is_witness, laws_of, libraries_of
-from jetproof_reports.page.overview import is_scored, overview_of
-from jetproof_reports.page.plain import (
+from jetproof_reports.page.libraries import (
+    held_of,
+    is_witness,
+    laws_of,
+    libraries_of,
+    library_questions,
+    superseded,
+)
+from jetproof_reports.page.overview import overview_of
+from jetproof_reports.page.revisions import clauses_of, revised_of, unspoken
+from jetproof_reports.page.views import REFERENCE, tables_of
+from jetproof_reports.plain import (
     Plain,
     Pool,
     Row,
@@ -33,7 +46,6 @@ from jetproof_reports.page.plain import (
     text,
     texts,
 )
-from jetproof_reports.page.views import REFERENCE, tables_of
 
 FORMAT = 1
 NO_CELL = " "
@@ -81,6 +93,7 @@ class _Maker:
             key=lambda column: (column[2] == REFERENCE, *column),
         )
         self.rows = sorted({_row_key(row) for row in self.matrix}, key=_row_order)
+        self.sentences = clauses_of(tables)
         self.numbers: dict[Key, int] = {}
         """The cell's number by its key."""
         self.suites, self.clauses = Pool(), Pool()
@@ -99,7 +112,11 @@ class _Maker:
             "format": FORMAT,
             "overview": overview_of(self.tables, self._held()),
             "head": head,
-            "tables": tables_of(self.tables),
+            "tables": {
+                **tables_of(self.tables, self.sentences),
+                "revised": revised_of(self.tables, self.sentences),
+                "library_positions": library_questions(self._of_libraries(head["superseded"])),
+            },
             "evidence": evidence_of(
                 self.tables, self.numbers, self.suites.values, self.fingerprints, self.more
             ),
@@ -110,10 +127,22 @@ class _Maker:
         grid: list[str] = []
         cells: dict[str, list[Any]] = {
             name: []
-            for name in ("reason", "position", "deviation", "fingerprint", "origin", "replay", "ms")
+            for name in (
+                "reason",
+                "position",
+                "deviation",
+                "fingerprint",
+                "origin",
+                "replay",
+                "ms",
+                "state",
+            )
         }
         clauses: list[list[int]] = []
+        silent: list[list[int]] = []
+        states: dict[Key, States] = {}
         for of in self.rows:
+            mine = states.setdefault(_twin(of), States.none())
             letters: list[str] = []
             named: list[str] = []
             for _, server, provider in self.columns:
@@ -124,15 +153,22 @@ class _Maker:
                     continue
                 self.numbers[key] = len(self.numbers)
                 letters.append(_code(row))
-                for name, value in self._cell(row, self.more.get(key, {})).items():
+                more = self.more.get(key, {})
+                for name, value in self._cell(row, more).items():
                     cells[name].append(value)
+                cells["state"].append(mine.number({**more, **row}))
                 named = texts(self.more.get(key, row).get("clauses")) or named
             grid.append("".join(letters))
             clauses.append([self.clauses.add(clause) for clause in named])
+            judged = {"spec": of[0], "spec_revision": of[3]}
+            silent.append(
+                [self.clauses.add(name) for name in unspoken(self.sentences, judged, named)]
+            )
         stable = {
             text(row.get("fingerprint")): row.get("stable")
             for row in rows_of(self.tables, "fingerprints")
         }
+        changes = Pool()
         libraries, laws = libraries_of(self.tables), laws_of(self.tables)
         held_to = [held_of(libraries, laws, of[5], of[0]) if of[5] else None for of in self.rows]
         return {
@@ -140,7 +176,13 @@ class _Maker:
                 {name: row.get(name) for name in _RUN} for row in rows_of(self.tables, "runs")
             ],
             "verdicts": [
-                {"name": verdict.value, "code": code, "symbol": symbol}
+                {
+                    "name": verdict.value,
+                    "code": code,
+                    "symbol": symbol,
+                    "decided": verdict not in NO_VERDICT,
+                    "suspect": verdict in DIFFERS or verdict is Verdict.UNSTABLE,
+                }
                 for verdict, (code, symbol) in LOOKS.items()
             ],
             **self._counts(),
@@ -153,11 +195,16 @@ class _Maker:
                 "topology": [of[4] for of in self.rows],
                 "client": [of[5] for of in self.rows],
                 "clauses": clauses,
+                "unspoken": silent,
+                "changes": [changes.add(states[_twin(of)].changes()) for of in self.rows],
                 "held_to": held_to,
                 "is_held": [
                     held in (None, of[3]) for held, of in zip(held_to, self.rows, strict=True)
                 ],
             },
+            "changes": [[_change(*one) for one in several] for several in changes.values],
+            "kinds": list(KINDS),
+            "played": self._played(),
             "grid": grid,
             "cells": cells,
             "suites": self.suites.values,
@@ -183,10 +230,25 @@ class _Maker:
             "not_scored": [
                 number for key, number in self.numbers.items() if not is_scored(by_key[key])
             ],
+            "superseded": superseded(
+                (number, by_key[key], _is_claimed(by_key[key], libraries, laws))
+                for key, number in self.numbers.items()
+                if by_key[key].get("client")
+            ),
             "left_out": [],
             "libraries": libraries,
             "laws": laws,
         }
+
+    def _played(self) -> dict[str, list[int]]:
+        """By client library: the columns that it was played on."""
+        places = {column[1:]: place for place, column in enumerate(self.columns)}
+        found: dict[str, set[int]] = {}
+        for row in self.matrix:
+            if client := row.get("client"):
+                place = places[text(row.get("server")), _provider(row)]
+                found.setdefault(client, set()).add(place)
+        return {client: sorted(on) for client, on in sorted(found.items())}
 
     def _held(self) -> list[tuple[int, dict[str, Any]]]:
         """The cells that a verdict counts, by number, each with all that is known of it."""
@@ -196,6 +258,16 @@ class _Maker:
             (number, {**self.more.get(key, {}), **by_key[key]})
             for key, number in self.numbers.items()
             if _is_held_to(by_key[key], libraries, laws)
+        ]
+
+    def _of_libraries(self, left_out: list[int]) -> list[tuple[int, Row]]:
+        """The cells of client libraries that count, by number."""
+        by_key = {_key(row): row for row in self.matrix}
+        without = set(left_out)
+        return [
+            (number, by_key[key])
+            for key, number in self.numbers.items()
+            if by_key[key].get("client") and number not in without
         ]
 
     def _counts(self) -> Plain:
@@ -243,10 +315,12 @@ class _Maker:
 def _is_held_to(row: Row, libraries: dict[str, Plain], laws: dict[str, int]) -> bool:
     """Whether who was played answers for what the cell was judged by; servers always do."""
     client = row.get("client")
-    if not client:
-        return True
-    held = held_of(libraries, laws, client, text(row.get("spec")))
-    return not is_witness(client) and held in (None, row.get("spec_revision"))
+    return not client or (not is_witness(client) and _is_claimed(row, libraries, laws))
+
+
+def _is_claimed(row: Row, libraries: dict[str, Plain], laws: dict[str, int]) -> bool:
+    held = held_of(libraries, laws, row["client"], text(row.get("spec")))
+    return held in (None, row.get("spec_revision"))
 
 
 def _newest(tables: Tables) -> dict[Key, dict[str, Any]]:
@@ -274,12 +348,21 @@ def _shared(row_key: Key) -> Key:
 
 def _row_key(row: Row) -> Key:
     case = str(needed(row, "case", "matrix"))
-    suite = text(row.get("suite")) or case.partition("::")[0]
+    suite = text(row.get("suite")) or case_id(case).suite
     spec = text(row.get("spec")) or suite.partition("/")[0]
     return (
         spec, suite, case, row.get("spec_revision") or 0, text(row.get("topology")),
         row.get("client") or None,
     )  # fmt: skip
+
+
+def _twin(row_key: Key) -> Key:
+    """What rows have in common that only differ in their revision."""
+    return (row_key[2], row_key[4], row_key[5])
+
+
+def _change(a: int, b: int, kind: str, moved: tuple[str, ...]) -> list[Any]:
+    return [a, b, KINDS.index(kind), *([list(moved)] if moved else [])]
 
 
 def _row_order(row_key: Key) -> Key:

@@ -18,7 +18,8 @@ from typing import Any
 from jetproof.model.identity import REFERENCE, client_name
 from jetproof.model.verdict import Cell, Result, Verdict
 from jetproof.results.digest import Digest, Group, digest, not_scored_line, span, subject_of
-from jetproof_reports.page.plain import Plain, Row, Tables, https, pairs, rows_of, text, texts
+from jetproof_reports.newest import cell_of
+from jetproof_reports.plain import Plain, Row, Tables, https, rows_of, text
 from jetproof_reports.releases import release_key
 
 Numbered = Sequence[tuple[int, Row]]
@@ -45,45 +46,6 @@ def overview_of(tables: Tables, held: Numbered) -> Plain:
         "positions": whole.counts[Verdict.POSITION],
         "not_scored": not_scored_line([cell for _, cell in cells if not cell.scored]),
     }
-
-
-def is_scored(row: Row) -> bool:
-    """Whether a cell counts: an edition may leave it out."""
-    return row.get("scored") is not False
-
-
-def cell_of(row: Row, known: Known | None = None) -> Cell:
-    """A row of the tables as a cell. Older runs do not say of what kind a deviation is: `known`,
-    the rows of `deviations`, does."""
-    client, deviation = row.get("client"), row.get("deviation")
-    marks = row
-    if deviation and row.get("kind") is None:
-        marks = (known or {}).get((_library(client), deviation), {})
-    case = text(row.get("case"))
-    return Cell(
-        case=case,
-        suite=text(row.get("suite")) or case.partition("::")[0],
-        spec=text(row.get("spec")),
-        spec_revision=row.get("spec_revision") or 0,
-        server=text(row.get("server")),
-        provider=text(row.get("provider")) or "embedded",
-        topology=text(row.get("topology")),
-        configuration=text(row.get("configuration")),
-        verdict=Verdict(text(row.get("verdict"))),
-        clauses=tuple(texts(row.get("clauses"))),
-        client=client or None,
-        reason=text(row.get("reason")),
-        position={name: text(value) for name, value in pairs(row.get("position"))},
-        deviation=deviation or None,
-        plays=tuple(texts(row.get("plays"))),
-        never_right=bool(row.get("never_right")),
-        edition=row.get("edition") or None,
-        scored=is_scored(row),
-        target=text(row.get("target")),
-        kind=marks.get("kind"),
-        severity=marks.get("severity"),
-        upstream=marks.get("upstream"),
-    )
 
 
 def _news(whole: Digest) -> list[list[Result]]:

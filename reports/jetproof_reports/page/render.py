@@ -17,8 +17,8 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from jetproof_reports.page.plain import Plain
 from jetproof_reports.page.trim import TRIMS, trimmed
+from jetproof_reports.plain import Plain
 
 SIZE_LIMIT = 3_000_000
 """Bytes. A page beyond it has its transcripts and logs shortened, and says so."""

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from jetproof_reports.page.plain import Plain
 from jetproof_reports.page.views import REFERENCE
+from jetproof_reports.plain import Plain
 
 NAMED = 20
 """How many failing cells the summary names; the page has all."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jetproof_reports.page.evidence import LINE
-from jetproof_reports.page.plain import Plain
+from jetproof_reports.plain import Plain
 
 _PAYLOAD, _OP = LINE.index("payload"), LINE.index("op")
 

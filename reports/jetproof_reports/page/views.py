@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from jetproof.model.clause import Clause
+from jetproof.results.positions import questions
 from jetproof_reports.page.libraries import is_witness
-from jetproof_reports.page.plain import (
+from jetproof_reports.page.revisions import unspoken
+from jetproof_reports.plain import (
     Plain,
     Pool,
     Row,
@@ -46,7 +50,7 @@ _FIRST_CHANGE = (
 )  # fmt: skip
 
 
-def tables_of(tables: Tables) -> Plain:
+def tables_of(tables: Tables, clauses: Mapping[str, Clause]) -> Plain:
     """One entry a view; a table that the report lacks is `None`, so that the view can say so."""
     return {
         "coverage": _made(tables, "coverage", _coverage),
@@ -57,7 +61,7 @@ def tables_of(tables: Tables) -> Plain:
         "flakiness": _made(tables, "flakiness", _flaky),
         "latency": _latency(tables) if "latency" in tables else None,
         "deviations": _made(tables, "deviations", _deviation),
-        "positions": _made(tables, "positions", _position),
+        "positions": _positions(tables, clauses) if "positions" in tables else None,
         "first_change": _first_change(tables) if "first_change" in tables else None,
         "between_runs": _between_runs(tables) if "regressions" in tables else None,
         "trends": _trends(tables) if "trends" in tables else None,
@@ -134,19 +138,18 @@ def _deviation(row: Row) -> Plain:
     }
 
 
-def _position(row: Row) -> Plain:
-    return {
-        "spec": text(row.get("spec")),
-        "revision": row.get("spec_revision"),
-        "case": text(row.get("case")),
-        "topology": text(row.get("topology")),
-        "client": row.get("client"),
-        "provider": text(row.get("provider")),
-        "name": text(row.get("name")),
-        "value": text(row.get("value")),
-        "clauses": texts(row.get("clauses")),
-        "servers": texts(row.get("servers")),
-    }
+def _positions(tables: Tables, clauses: Mapping[str, Clause]) -> list[Plain]:
+    return [
+        {
+            **{name: one.get(name) for name in ("spec", "case", "topology", "client", "provider")},
+            "revision": one["spec_revision"],
+            "name": one["name"],
+            "clauses": texts(one.get("clauses")),
+            "unspoken": unspoken(clauses, one, texts(one.get("clauses"))),
+            "values": one["values"],
+        }
+        for one in questions(rows_of(tables, "positions"))
+    ]
 
 
 def _first_change(tables: Tables) -> Plain:

@@ -1,8 +1,4 @@
-"""`coverage`: which sentences are tested, and what else of the protocol was seen on the wire.
-
-A clause counts only when a case of it ran to a verdict on a real server; what only the reference
-layer showed stands apart.
-"""
+"""What of the protocol was seen on the wire: error codes, header names, JSON keys, schemas."""
 
 from __future__ import annotations
 
@@ -10,17 +6,14 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from jetproof.results.coverage import CLIENT, ERROR_CODE
 from jetproof_reports.schemas import (
-    COVERAGE,
     COVERAGE_ERRORS,
     COVERAGE_FIELDS,
     COVERAGE_SCHEMAS,
 )
 from jetproof_reports.tables.common import (
     by_release,
-    decided,
-    is_real,
-    is_scored,
     of_schema,
     verdict_counts,
 )
@@ -28,47 +21,7 @@ from jetproof_reports.tables.common import (
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-CLIENT = "client"
-"""The connection of a client library, as its tap sees it."""
-
-_ERROR_CODE = r'"err_code":\s*([0-9]+)'
 _FIELD = r'"([A-Za-z_][A-Za-z0-9_.-]*)":'
-
-
-def coverage(clauses: DataFrame, runs: DataFrame, latest: DataFrame) -> DataFrame:
-    """One row a clause of the newest run's catalogue; untested ones are there, with no cases."""
-    dated = clauses.join(F.broadcast(runs.select("run_id", "started_at")), "run_id")
-    # The newest run that knows a specification decides which sentences it has.
-    newest = F.max_by("run_id", F.struct("started_at", "run_id")).alias("run_id")
-    known = dated.groupBy("spec").agg(newest)
-    law = clauses.join(F.broadcast(known), ["spec", "run_id"], "left_semi")
-    real = is_real()
-    played = latest.where(decided() & is_scored()).withColumn(
-        "real_verdict", F.when(real, F.col("verdict"))
-    )
-    named = played.withColumn("clause", F.explode("clauses"))
-    shown = named.groupBy("clause").agg(
-        F.array_sort(F.collect_set("case")).alias("cases"),
-        F.count_distinct(F.when(real, F.col("server"))).alias("servers_run"),
-        F.array_sort(F.collect_set(F.when(real, F.col("client")))).alias("clients"),
-        verdict_counts("real_verdict").alias("verdicts"),
-        F.max(real).alias("covered"),
-        F.max(~real).alias("reference"),
-    )
-    return (
-        law.join(shown, "clause", "left")
-        .withColumns(
-            {
-                "cases": F.coalesce("cases", F.array().cast("array<string>")),
-                "servers_run": F.coalesce("servers_run", F.lit(0)),
-                "clients": F.coalesce("clients", F.array().cast("array<string>")),
-                "verdicts": F.coalesce("verdicts", F.create_map().cast("map<string,bigint>")),
-                "covered": F.coalesce("covered", F.lit(False)),
-                "reference": F.coalesce("reference", F.lit(False)),
-            }
-        )
-        .select(*COVERAGE)
-    )
 
 
 def _from_server() -> Column:
@@ -79,7 +32,7 @@ def _from_server() -> Column:
 
 def errors_seen(frames: DataFrame) -> DataFrame:
     """Derived, one run: JetStream error codes that servers sent."""
-    found = F.regexp_extract_all("payload", F.lit(_ERROR_CODE), F.lit(1))
+    found = F.regexp_extract_all("payload", F.lit(ERROR_CODE), F.lit(1))
     told = frames.where(_from_server() & F.col("payload").contains('"err_code"'))
     return (
         told.withColumn("err_code", F.explode(F.array_distinct(found).cast("array<int>")))

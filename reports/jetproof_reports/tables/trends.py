@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from jetproof.results.changes import PLACE
 from jetproof_reports.schemas import TRENDS
-from jetproof_reports.tables.common import PLACE, is_scored
+from jetproof_reports.tables.common import is_scored
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -134,6 +134,7 @@ def _cell(case: str, client: str, server: str, number: int) -> Row:
         "fingerprint": None if verdict == "n/a" else mark, "wire": mark, "runs": 1, "stable": None,
         "kind": "bug" if verdict == "known" else None, "upstream": None, "plays": [],
         "severity": "protocol" if verdict == "known" else None, "never_right": False,
+        "schema": None,
         "edition": None, "scored": True,
         **more,
     }  # fmt: skip

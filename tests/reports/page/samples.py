@@ -176,6 +176,7 @@ def _cell(case: Case, release: int, server: str, number: int) -> Row:
         "fingerprint": mark if behaviour >= 0 else None, "wire": mark, "runs": 1, "stable": None,
         **(MARKS if verdict in ("known", "stale") else dict.fromkeys(MARKS)),
         "plays": ["fail", "fail"] if verdict == "fail" else [], "never_right": verdict == "fail",
+        "schema": None,
         "edition": None, "scored": True,
     }  # fmt: skip
 
@@ -216,7 +217,7 @@ def _add(made: Tables, case: Case, release: int, cell: Row, shown: set[str]) -> 
             | {
                 "index": 4, "step": "commit", "iteration": "", "kind": "request",
                 "path": "reply.json.batch", "ok": False, "expected": "'$batch'",
-                "actual": '"absent"', "ms": 12.5, "fault": "never-right",
+                "actual": '"absent"', "ms": 12.5, "fault": "never-right", "clause": None,
             }
         )  # fmt: skip
 

@@ -120,7 +120,7 @@ class Panel {
   witness(cell, evidence) {
     if (!cell.row.client || libraryOf(cell.row.client).witness) return null;
     const other = this.libraries.witnessed(cell);
-    if (!other) return differs(cell) || undecided(cell) ? section("The reference client", h("p", { class: "hint" }, "It was not among the libraries of this run. What it made of a case that a library fails stands with the reason.")) : null;
+    if (!other) return cell.verdict.suspect ? section("The reference client", h("p", { class: "hint" }, "It was not among the libraries of this run. What it made of a case that a library fails stands with the reason.")) : null;
     const lines = other.wire ? transcriptOf(evidence, other.wire) : null;
     const fold = h("details", {}, h("summary", {}, "Its transcript"));
     fold.addEventListener("toggle", () => fold.open && fold.children.length === 1 && fold.append(sequence(lines)));

@@ -100,10 +100,14 @@ function positionsView(matrix, tables) {
       if (!tables.positions) return missing(place, "positions");
       const own = tables.positions.filter((one) => !one.client);
       const shown = positionsTaken(own);
-      place.replaceChildren(...positionsShown(matrix, shown), ...elsewhere(tables.positions.length - own.length, "positions", "position of a library", "positions of libraries"));
+      place.replaceChildren(...positionsShown(matrix, shown), ...elsewhere(answersIn(tables.positions) - answersIn(own), "positions", "position of a library", "positions of libraries"));
       return shown.length;
     },
   );
+}
+
+function answersIn(questions) {
+  return questions.reduce((sum, one) => sum + one.values.reduce((count, { by }) => count + by.length, 0), 0);
 }
 
 /** Where the rows of client libraries are shown, if there are any. */
@@ -111,19 +115,9 @@ function elsewhere(count, by, one, many) {
   return count ? [h("p", { class: "hint" }, h("a", { href: viewAddress("libraries", { ...CLEARED, by }) }, plural(count, one, many)))] : [];
 }
 
-/** Positions with all their values, as far as the text asked for is in them; those that changed come first. */
-/** What was done about each open question: every answer, and who gave it. The reference layer stands apart. */
-function positionsTaken(positions) {
-  const groups = new Map();
-  for (const one of positions) {
-    const key = JSON.stringify([one.case, one.revision, one.topology, one.client, one.provider === "reference", one.name]);
-    if (!groups.has(key)) groups.set(key, { ...one, values: new Map() });
-    const { values } = groups.get(key);
-    if (!values.has(one.value)) values.set(one.value, { value: one.value, by: [] });
-    values.get(one.value).by.push(one);
-  }
-  return [...groups.values()]
-    .map((one) => ({ ...one, values: [...one.values.values()] }))
+/** Questions with all their answers, as far as the text asked for is in them; those with several answers come first. */
+function positionsTaken(questions) {
+  return questions
     .filter((one) => asked([one.case, one.name, ...one.clauses, ...one.values.map(({ value }) => value)].join("\n")))
     .sort((a, b) => Number(b.values.length > 1) - Number(a.values.length > 1) || a.case.localeCompare(b.case) || a.name.localeCompare(b.name));
 }
@@ -137,15 +131,13 @@ function positionsShown(matrix, shown) {
   const plainFirst = (one) => Number(one.provider !== "embedded");
   const who = ({ by }) => by.sort((a, b) => plainFirst(a) - plainFirst(b)).map((one) => spans(matrix, one.servers) + (plainFirst(one) && one.provider !== "reference" ? ` ${one.provider}` : "")).join(", ");
   const changed = shown.filter((one) => one.values.length > 1).length;
-  const releases = ({ by }) => by.reduce((count, one) => count + one.servers.length, 0);
-  const alone = (one) => oddOne(new Map(one.values.map((value) => [value.value, releases(value)])));
   return [
     h("p", { class: "hint" }, `${plural(shown.length, "position")}, of which ${changed} changed.`),
     longTable(["Case", "Position", "What the releases do"], shown, (one) =>
       row(
         [caseLink(one.case), one.topology === "single" ? null : h("span", { class: "mark" }, one.topology), one.provider === "reference" ? h("span", { class: "mark" }, one.provider) : null, h("div", { class: "hint" }, one.clauses.join(", "))],
         wireText(one.name),
-        h("ul", { class: "plain" }, one.values.sort((x, y) => oldest(x) - oldest(y)).map((value) => answerOfReleases(value.value, who(value), value.value === alone(one)))),
+        h("ul", { class: "plain" }, one.values.sort((x, y) => oldest(x) - oldest(y)).map((value) => answerOfReleases(value.value, who(value), value.odd))),
       ),
     ),
   ];

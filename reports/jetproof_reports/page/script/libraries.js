@@ -24,6 +24,7 @@ class LibraryMatrix {
     this.byCode = matrix.byCode;
     this.clients = [...new Set(matrix.clientRows.map((row) => row.client))].sort(byLibrary);
     this.places = new Map();
+    this.superseded = new Set(matrix.head.superseded);
     const rows = new Map();
     for (const of of matrix.clientRows) {
       const key = `${of.case} ${of.topology}`;
@@ -31,9 +32,7 @@ class LibraryMatrix {
       const row = rows.get(key);
       row.of.push(of);
       if (!row.clauses.length) row.clauses = of.clauses;
-      for (const column of matrix.columns) {
-        if (matrix.verdict(of, column)) this.put(row, of, column);
-      }
+      for (const column of matrix.columns) this.put(row, of, column);
     }
     this.rows = [...rows.values()];
     const played = new Set([...this.places.values()].flatMap((cells) => [...cells.keys()]));
@@ -42,14 +41,12 @@ class LibraryMatrix {
     this.servers = [...new Set(this.columns.map((column) => column.on))];
   }
 
-  /** A case that was judged by several revisions counts with the one that its library claims, else the later. */
+  /** Of a case that was judged by several revisions, the report says which cells do not count. */
   put(row, of, column) {
+    const number = this.matrix.numberOf(of, column);
+    if (number < 0 || this.superseded.has(number)) return;
     if (!this.places.has(row)) this.places.set(row, new Map());
-    const cells = this.places.get(row);
-    const key = keyOf(of.client, column);
-    const known = cells.get(key);
-    const better = !known || of.isHeld > known.isHeld || (of.isHeld === known.isHeld && of.revision > known.revision);
-    if (better) cells.set(key, of);
+    this.places.get(row).set(keyOf(of.client, column), of);
   }
 
   column(client, on) {
@@ -184,41 +181,15 @@ function librariesTold(columns) {
 
 // -- positions -----------------------------------------------------------------------------------
 
-/** Every open question that some library answered: by client, the answers and where they were given. */
-function libraryPositions(libraries, columns) {
-  const questions = new Map();
-  for (const row of libraries.rows) {
-    for (const column of columns) {
-      const cell = libraries.cell(row, column);
-      for (const [name, value] of decided(cell) ? cell.position : []) {
-        const key = `${row.case} ${row.topology} ${name}`;
-        if (!questions.has(key)) questions.set(key, { row, name, answers: new Map() });
-        const { answers } = questions.get(key);
-        if (!answers.has(column.client)) answers.set(column.client, new Map());
-        const given = answers.get(column.client);
-        given.set(value, [...(given.get(value) || []), cell]);
-      }
-    }
-  }
-  return [...questions.values()].map((one) => ({ ...one, ...usualAnswer(one.answers) }));
-}
-
-/** What most libraries do; the reference client has no vote. */
-function usualAnswer(answers) {
-  const votes = new Map();
-  for (const [client, given] of answers) {
-    if (libraryOf(client).witness) continue;
-    for (const value of given.keys()) votes.set(value, (votes.get(value) || 0) + 1);
-  }
-  const most = Math.max(0, ...votes.values());
-  const first = [...votes].filter(([, count]) => count === most).map(([value]) => value);
-  return { differ: votes.size > 1, usual: first.length === 1 ? first[0] : null, alone: oddOne(votes) };
-}
-
-/** The answer that one alone gives while at least two others agree with each other, of answers and how many give each. */
-function oddOne(votes) {
-  const [few, many] = [...votes].sort(([, a], [, b]) => a - b);
-  return votes.size === 2 && few[1] === 1 && many[1] > 1 ? few[0] : null;
+/** Open questions that some library answered on these columns: by client, the answers and the cells that gave them. */
+function libraryPositions(libraries, columns, questions) {
+  const wanted = new Set(columns.map((column) => keyOf(column.client, column.on)));
+  const rows = new Map(libraries.rows.map((row) => [`${row.case} ${row.topology}`, row]));
+  const cellsOf = (client, numbers) => numbers.map((number) => libraries.matrix.numbered(number)).filter((cell) => wanted.has(keyOf(client, cell.column)));
+  const givenBy = (client, given) => new Map(given.map(([value, numbers]) => [value, cellsOf(client, numbers)]).filter(([, cells]) => cells.length));
+  return questions
+    .map((one) => ({ ...one, row: rows.get(`${one.case} ${one.topology}`), answers: new Map(one.answers.map(([client, given]) => [client, givenBy(client, given)]).filter(([, given]) => given.size)) }))
+    .filter((one) => one.answers.size);
 }
 
 function libraryPositionsView(matrix, libraries, tables) {
@@ -230,7 +201,7 @@ function libraryPositionsView(matrix, libraries, tables) {
     (place) => {
       const { columns } = librarySelection(libraries);
       const clients = [...new Set(columns.map((column) => column.client))].sort(byLibrary);
-      const shown = libraryPositions(libraries, columns)
+      const shown = libraryPositions(libraries, columns, tables.library_positions)
         .filter((one) => asked([one.row.case, one.name, ...one.row.clauses, ...one.row.clauses.map((id) => known.get(id)?.text || ""), ...[...one.answers.values()].flatMap((given) => [...given.keys()])].join("\n")))
         .sort((a, b) => Number(b.differ) - Number(a.differ) || a.row.case.localeCompare(b.row.case) || a.name.localeCompare(b.name));
       const different = shown.filter((one) => one.differ).length;
@@ -317,7 +288,7 @@ function libraryCard(matrix, client, cells, tables) {
     h("p", { class: "hint" }, aboutLibrary(matrix, client, cells)),
     open.length ? [h("h4", {}, "Not in its ledger"), failuresTable(open)] : null,
     entries.length ? [h("h4", {}, "In its ledger"), entries.sort((a, b) => a.id.localeCompare(b.id)).map((one) => ledgerShown(one))] : null,
-    !state.q && !open.length && !entries.length ? h("p", {}, cells.some(decided) ? "Keeps every sentence that it was asked about." : "Could be asked about nothing.") : null,
+    !state.q && !open.length && !entries.length ? h("p", {}, cells.some((cell) => cell.verdict.decided) ? "Keeps every sentence that it was asked about." : "Could be asked about nothing.") : null,
     beyond.length ? h("details", { class: "beyond" }, h("summary", {}, `${plural(beyond.length, "cell")} otherwise by a text that it does not claim`), failuresTable(beyond)) : null,
     reasons.size ? naShown(reasons) : null,
   );

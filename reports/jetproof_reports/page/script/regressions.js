@@ -1,7 +1,7 @@
 // What differs between two releases that the reader chose, or between two runs.
 
-/** How a side is called, and which of the inputs is meant to differ. */
-const RELEASES = { name: (cell) => cell.column.name, moves: "server" };
+/** How a side is called, and which of the inputs besides the server is meant to differ. */
+const RELEASES = { name: (cell) => cell.column.name, moves: "" };
 
 /** What can be compared in this report; the first is always there. */
 function comparisons(matrix, tables) {
@@ -9,7 +9,7 @@ function comparisons(matrix, tables) {
   const runs = changed || (tables.between_runs && matrix.head.runs.length > 1);
   return [
     ["", "Two releases"],
-    specsWithRevisions(matrix, tables).length ? ["revisions", "Two revisions of the text"] : null,
+    tables.revised.length ? ["revisions", "Two revisions of the text"] : null,
     runs ? ["runs", `The newest two runs (${whole(changed)})`] : null,
   ].filter(Boolean);
 }
@@ -122,7 +122,7 @@ function changeItem(matrix, kind, was, now, how) {
   const cell = now || was;
   const key = rowKey(cell.row);
   const detail = h("details", { class: "change" });
-  const moved = whatMoved(was, now).filter((what) => what !== how.moves);
+  const moved = changeOf(was, now).moved.filter((what) => what !== how.moves);
   detail.append(
     h(
       "summary",

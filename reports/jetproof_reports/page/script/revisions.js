@@ -1,23 +1,5 @@
 // What differs between two revisions of a specification: its sentences, and how a release fares.
 
-/** Revisions by specification: those of its history, that cases are about, and that brought a sentence. */
-function revisionsOf(matrix, tables) {
-  const found = new Map();
-  const add = (spec, revision) => {
-    if (revision === null || revision === undefined) return; // 0 is a draft before the first number
-    if (!found.has(spec)) found.set(spec, new Set());
-    found.get(spec).add(revision);
-  };
-  for (const row of matrix.serverRows) add(row.spec, row.revision);
-  for (const clause of tables.coverage || []) add(clause.spec, clause.revision_from);
-  for (const one of tables.revisions || []) if (found.has(one.spec)) add(one.spec, one.revision);
-  return new Map([...found].map(([spec, all]) => [spec, [...all].sort((a, b) => a - b)]));
-}
-
-function specsWithRevisions(matrix, tables) {
-  return [...revisionsOf(matrix, tables)].filter(([, all]) => all.length > 1).map(([spec]) => spec).sort();
-}
-
 /** The two revisions asked for, else the newest and the one before it that cases are about. */
 function revisionSides(matrix, spec, all) {
   const about = new Set(matrix.serverRows.filter((row) => row.spec === spec).map((row) => row.revision));
@@ -29,8 +11,8 @@ function revisionSides(matrix, spec, all) {
 }
 
 function revisionsView(matrix, tables, tabs) {
-  const known = revisionsOf(matrix, tables);
-  const specs = specsWithRevisions(matrix, tables);
+  const known = new Map(tables.revised.map((one) => [one.spec, one.revisions]));
+  const specs = [...known.keys()];
   const pick = () => {
     const spec = specs.includes(state.spec) ? state.spec : specs[0];
     const [a, b] = revisionSides(matrix, spec, known.get(spec));
@@ -78,24 +60,20 @@ function revisionsView(matrix, tables, tabs) {
 
 function drawRevisions(place, matrix, tables, { spec, a, b, on }) {
   const sentences = (tables.coverage || []).filter((clause) => clause.spec === spec);
-  const holds = (clause, revision) => (clause.revision_from ?? 0) <= revision && (clause.revision_to ?? Infinity) >= revision;
+  const named = new Map(sentences.map((clause) => [clause.clause, clause]));
   const matches = (clause) => asked([clause.clause, clause.text, clause.section, ...clause.cases].join("\n"));
-  const onlyB = sentences.filter((clause) => holds(clause, b) && !holds(clause, a));
-  const onlyA = sentences.filter((clause) => holds(clause, a) && !holds(clause, b));
-  const pairs = replacements(sentences, onlyA, onlyB);
-  const paired = new Set(pairs.flat());
-  const changed = pairs.filter((pair) => pair.some(matches));
-  const came = onlyB.filter((clause) => !paired.has(clause) && matches(clause));
-  const went = onlyA.filter((clause) => !paired.has(clause) && matches(clause));
-  const open = new Map(sentences.filter((clause) => (clause.status !== "normative" || clause.level === "may") && (holds(clause, a) || holds(clause, b))).map((clause) => [clause.clause, clause]));
-  const positions = positionsTaken((tables.positions || []).filter((one) => one.spec === spec && !one.client && one.clauses.some((name) => open.has(name) && holds(open.get(name), one.revision))));
+  const between = betweenRevisions(tables, spec, a, b);
+  const listed = (names) => names.map((name) => named.get(name)).filter(matches);
+  const [came, went] = [listed(between.came), listed(between.went)];
+  const changed = between.changed.map((pair) => pair.map((name) => named.get(name))).filter((pair) => pair.some(matches));
+  const open = new Set(between.open);
+  const positions = positionsTaken((tables.positions || []).filter((one) => one.spec === spec && !one.client && one.clauses.some((name) => open.has(name) && !one.unspoken.includes(name))));
   // A case that was judged by a revision without the sentence says nothing of it.
   const about = (clause) => {
-    const rows = matrix.rows.filter((row) => row.clauses.includes(clause.clause) && (row.spec !== spec || holds(clause, row.revision)));
+    const rows = matrix.rows.filter((row) => row.clauses.includes(clause.clause) && !row.unspoken.has(clause.clause));
     // A sentence that binds clients has no other cases than theirs.
     return rows.some((row) => !row.client) ? rows.filter((row) => !row.client) : rows.filter((row) => !libraryOf(row.client).witness);
   };
-  const kept = sentences.filter((clause) => holds(clause, a) && holds(clause, b)).length;
   const found = changesOf(matrix, cellsOfRevisions(matrix, spec, a, b, on));
   const how = {
     name: (cell) => `revision ${cell.row.revision}`,
@@ -108,11 +86,11 @@ function drawRevisions(place, matrix, tables, { spec, a, b, on }) {
       tile("came", came.length, `Sentences new in ${b}`),
       tile("went", went.length, `Sentences gone from ${a}`),
       tile("changed", changed.length, "Sentences changed"),
-      h("li", { class: "tile" }, h("span", {}, h("b", {}, whole(kept)), "Sentences in both")),
+      h("li", { class: "tile" }, h("span", {}, h("b", {}, whole(between.kept)), "Sentences in both")),
       ...(positions.length ? [tile("taken", positions.length, "Positions")] : []),
     ],
     sections: [
-      historyShown(tables, spec, a, b),
+      historyShown(tables, spec, between.passed),
       sentencesShown(matrix, "came", `Sentences new in revision ${b}`, came, on, about),
       sentencesShown(matrix, "went", `Sentences gone from revision ${a}`, went, on, about),
       changedShown(matrix, changed, a, b, about),
@@ -123,24 +101,15 @@ function drawRevisions(place, matrix, tables, { spec, a, b, on }) {
   return came.length + went.length + changed.length + positions.length + countOf(found);
 }
 
-/** Pairs of a sentence that went and one that came where one replaces the other, perhaps over others. */
-function replacements(sentences, before, after) {
-  const known = new Map(sentences.map((clause) => [clause.clause, clause]));
-  const follows = (late, early) => {
-    const seen = new Set();
-    for (let name = late.replaces; name && !seen.has(name); name = known.get(name)?.replaces) {
-      if (name === early.clause) return true;
-      seen.add(name);
-    }
-    return false;
-  };
-  return after.flatMap((now) => before.filter((was) => follows(now, was) || follows(was, now)).map((was) => [was, now]));
+/** What differs between two revisions. The report holds it from the earlier to the later. */
+function betweenRevisions(tables, spec, a, b) {
+  const found = tables.revised.find((one) => one.spec === spec).between.find((one) => one.a === Math.min(a, b) && one.b === Math.max(a, b));
+  return a < b ? found : { ...found, came: found.went, went: found.came, changed: found.changed.map(([was, now]) => [now, was]) };
 }
 
 /** The revisions after the earlier of the two up to the later. */
-function historyShown(tables, spec, a, b) {
-  const [early, late] = a < b ? [a, b] : [b, a];
-  const passed = (tables.revisions || []).filter((one) => one.spec === spec && one.revision > early && one.revision <= late);
+function historyShown(tables, spec, between) {
+  const passed = (tables.revisions || []).filter((one) => one.spec === spec && between.includes(one.revision));
   if (!passed.length) return null;
   return h(
     "section",

@@ -18,10 +18,6 @@ async function inflate(packed) {
 
 /** The matrix: rows, columns, and any cell by its place. */
 class Matrix {
-  /** Which library was played on which release; made when it is first asked for.
-   * @type {Set<string> | null} */
-  played = null;
-
   constructor(head) {
     this.head = head;
     this.verdicts = head.verdicts;
@@ -35,6 +31,7 @@ class Matrix {
     }));
     this.servers = [...new Set(head.columns.map((column) => column.server))];
     const rows = head.rows;
+    const changes = head.changes.map((several) => new Map(several.map(([a, b, kind, moved = []]) => [`${a} ${b}`, { kind: head.kinds[kind], moved }])));
     this.rows = rows.case.map((name, index) => ({
       index,
       case: name,
@@ -45,10 +42,13 @@ class Matrix {
       revision: rows.revision[index],
       topology: rows.topology[index],
       client: rows.client[index],
+      changes: changes[rows.changes[index]],
       // The revision that a library is held to (null where no run says), and whether it is the row's own.
       heldTo: rows.held_to[index],
       isHeld: rows.is_held[index],
       clauses: rows.clauses[index].map((clause) => head.clauses[clause]),
+      // Those of them that do not hold in the row's revision.
+      unspoken: new Set(rows.unspoken[index].map((clause) => head.clauses[clause])),
     }));
     this.serverRows = this.rows.filter((row) => !row.client);
     this.clientRows = this.rows.filter((row) => row.client);
@@ -84,8 +84,7 @@ class Matrix {
 
   /** Whether a library was played on a release. */
   plays(client, column) {
-    this.played ||= new Set(this.clientRows.flatMap((row) => this.columns.filter((on) => this.verdict(row, on)).map((on) => `${on.index} ${row.client}`)));
-    return this.played.has(`${column.index} ${client}`);
+    return Boolean(this.head.played[client]?.includes(column.index));
   }
 
   locate(cell) {
@@ -101,9 +100,14 @@ class Matrix {
     return this.verdict(row, column);
   }
 
+  /** The number of a cell; -1 where the case was not played on that release. */
+  numberOf(row, column) {
+    return this.numbers[row.index * this.columns.length + column.index];
+  }
+
   /** A cell, or null where the case was not played on that release. */
   cell(row, column) {
-    const number = this.numbers[row.index * this.columns.length + column.index];
+    const number = this.numberOf(row, column);
     if (number < 0) return null;
     const { head } = this;
     const of = (name) => head.cells[name][number];
@@ -120,6 +124,7 @@ class Matrix {
       fingerprint: head.fingerprints[of("fingerprint")],
       replay: head.replays[of("replay")].replaceAll("{case}", row.case).replaceAll("{server}", column.server),
       ms: of("ms"),
+      state: of("state"),
       neverRight: this.neverRight.has(number),
       caseHash,
       specHash,

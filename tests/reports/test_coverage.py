@@ -1,11 +1,11 @@
-"""`jetproof coverage` needs no Java and says the same as the tables that Spark makes."""
+"""What runs of sample cases cover, without Java: sentences, error codes and schemas."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,12 +16,11 @@ from jetproof.model.verdict import Verdict
 from jetproof.results import read_run
 from jetproof.results.coverage import Coverage, State, clause_rows, coverage
 
-from .samples import every_case, make_cell, make_clause, played, schema_judged, write_run
+from .samples import SUITE, every_case, make_cell, make_clause, played, schema_judged, write_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Rows = list[dict[str, Any]]
 TAPPED = b'{"error":{"err_code":10999}}'
 ONLY_REFERENCE, UNSPOKEN, NOBODY = "S-REFERENCE", "S-UNSPOKEN", "S-NOBODY"
 
@@ -49,7 +48,6 @@ def by_client(case: str, client: str) -> CaseFinished:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     outcomes = [
         *every_case(1),
         not_spoken(),
@@ -70,34 +68,7 @@ def plain(run: Path) -> Coverage:
     return coverage(clause_rows(runs).values(), {}, runs, WireSchemas(read_schema_set()))
 
 
-@pytest.fixture(scope="module")
-def tables(
-    spark: SparkSession, run: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Rows]:
-    from jetproof_reports.build import rows_of
-    from jetproof_reports.history import History
-    from jetproof_reports.report_tables import report_tables
-
-    history = History(tmp_path_factory.mktemp("history"))
-    history.add(run)
-    wanted = ("coverage", "coverage_errors", "coverage_schemas")
-    with report_tables(spark, history.runs(), exact=False) as made:
-        return {name: rows_of(made[name].toArrow()) for name in wanted}
-
-
-def test_clauses(tables: dict[str, Rows], plain: Coverage) -> None:
-    told = {
-        one.clause: (
-            sorted(one.cases),
-            len(one.servers),
-            dict(one.verdicts),
-            bool(one.verdicts),
-            bool(one.reference),
-        )
-        for one in plain.clauses.values()
-    }
-    names = ("cases", "servers_run", "verdicts", "covered", "reference")
-    assert told == {row["clause"]: tuple(row[name] for name in names) for row in tables["coverage"]}
+def test_how_far_clauses_are_tested(plain: Coverage) -> None:
     states = {one.clause: one.state for one in plain.clauses.values()}
     assert states[ONLY_REFERENCE] is State.REFERENCE
     assert states[UNSPOKEN] is State.NOT_APPLICABLE
@@ -105,18 +76,44 @@ def test_clauses(tables: dict[str, Rows], plain: Coverage) -> None:
     assert State.JUDGED in states.values()
 
 
-def test_error_codes(tables: dict[str, Rows], plain: Coverage) -> None:
-    told = {
-        code: (seen.count + seen.reference, sorted(seen.cases))
-        for code, seen in plain.codes.items()
-    }
-    assert told == {
-        row["err_code"]: (row["count"], row["cases"]) for row in tables["coverage_errors"]
-    }
+def test_what_a_report_shows_of_a_clause(plain: Coverage) -> None:
+    rows = {name: one.document() for name, one in plain.clauses.items()}
+    nothing = {"cases": [], "servers_run": 0, "clients": [], "verdicts": {}}
+    uncovered = {"covered": False, "reference": False}
+    assert rows[NOBODY] == rows[UNSPOKEN] == nothing | uncovered
+    by_reference = rows[ONLY_REFERENCE]
+    assert (by_reference["covered"], by_reference["reference"]) == (False, True)
+    assert by_reference["cases"] == [f"{SUITE}::repaired", f"{SUITE}::steady"]
+    assert by_reference["servers_run"] == 0
+    by_library = rows["S-CLIENT"]
+    assert by_library["clients"] == ["go:lib@1.0.0"]
+    assert (by_library["verdicts"], by_library["covered"]) == ({"pass": 1}, True)
+
+
+def test_error_codes(plain: Coverage) -> None:
+    assert {10176, 10177} <= plain.codes.keys()
+    assert all(seen.count or seen.reference for seen in plain.codes.values())
     assert any(seen.reference for seen in plain.codes.values())
     assert 10999 not in plain.codes
 
 
-def test_schemas(tables: dict[str, Rows], plain: Coverage) -> None:
+def test_schemas(plain: Coverage) -> None:
     assert dict(plain.schemas) == {"pub-ack": 12}
-    assert [(row["schema"], row["seen"]) for row in tables["coverage_schemas"]] == [("pub-ack", 12)]
+
+
+def test_spark_finds_the_error_codes_that_the_command_finds(
+    spark: SparkSession, run: Path, plain: Coverage, tmp_path: Path
+) -> None:
+    """Frames are read where they are: by Spark in a history, by the command in a run folder."""
+    from jetproof_reports.history import History
+    from jetproof_reports.questions import rows_of
+    from jetproof_reports.report_tables import report_tables
+
+    history = History(tmp_path / "history")
+    history.add(run)
+    with report_tables(spark, history.runs(), exact=False) as made:
+        rows = rows_of(made["coverage_errors"].toArrow())
+    assert {row["err_code"]: (row["count"], row["cases"]) for row in rows} == {
+        code: (seen.count + seen.reference, sorted(seen.cases))
+        for code, seen in plain.codes.items()
+    }

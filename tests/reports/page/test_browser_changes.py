@@ -1,25 +1,19 @@
-"""The page compares releases and revisions itself; the table `regressions` does so in Spark: one
-answer."""
+"""Between any two releases or revisions, the page shows the differences of the query layer."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from jetproof.results.changes import KINDS, between_releases, between_revisions, between_sides
 from jetproof_reports import page as report
-from jetproof_reports.schemas import DERIVED
 
 from . import samples, variants
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-KINDS = ("new-failure", "fixed", "changed-reason", "changed-position", "changed-on-the-wire",
-         "new", "gone")  # fmt: skip
 Shown = Callable[..., Any]
 Told = dict[tuple[str, str], Counter[str]]
 
@@ -32,20 +26,10 @@ def rows() -> list[samples.Row]:
 
 
 @pytest.fixture(scope="module")
-def cells(spark: SparkSession, rows: list[samples.Row]) -> DataFrame:
-    from jetproof_reports.columns import spark_schema
-
-    schema = spark_schema(DERIVED["cells"])
-    return spark.createDataFrame([tuple(row[n] for n in schema.names) for row in rows], schema)
-
-
-@pytest.fixture(scope="module")
-def table(cells: DataFrame) -> Told:
+def table(rows: list[samples.Row]) -> Told:
     """How often each kind is in the table `regressions`, by the two releases."""
-    from jetproof_reports.tables.regressions import between_releases
-
     told: Told = {}
-    for row in between_releases(cells).toArrow().to_pylist():
+    for row in between_releases(rows):
         told.setdefault((row["side_a"], row["side_b"]), Counter())[row["kind"]] += 1
     return told
 
@@ -77,11 +61,26 @@ def test_a_case_that_a_release_was_not_asked_is_gone_and_then_new(table: Told) -
     assert every.keys() == set(KINDS)
 
 
-def test_revisions_that_follow_each_other(cells: DataFrame, shown: Shown, file: Path) -> None:
-    from jetproof_reports.tables.regressions import between_revisions
+def test_releases_that_do_not_follow_each_other(
+    rows: list[samples.Row], shown: Shown, file: Path
+) -> None:
+    a, b = samples.FEW[-1], samples.FEW[0]
+    of = {name: [row for row in rows if row["server"] == name] for name in (a, b)}
+    matched = ("spec_revision", "client", "provider")
+    found = Counter(row["kind"] for row in between_sides(of[a], of[b], a, b, matched))
+    page = shown().open(file, f"view=regressions&a={a}&b={b}")
+    page.locator(".tile").first.wait_for()
+    counts = [int(text) for text in page.locator(".tile b").all_inner_texts()]
+    assert dict(zip(KINDS, counts, strict=True)) == {kind: found[kind] for kind in KINDS}
+    assert found["fixed"]
+    assert found["gone"]
 
+
+def test_revisions_that_follow_each_other(
+    rows: list[samples.Row], shown: Shown, file: Path
+) -> None:
     told: dict[str, Counter[str]] = {}
-    for row in between_revisions(cells).toArrow().to_pylist():
+    for row in between_revisions(rows):
         assert (row["side_a"], row["side_b"]) == ("adr-50@7", "adr-50@10")
         told.setdefault(row["server_b"], Counter())[row["kind"]] += 1
     page = shown().open(file, "view=regressions&by=revisions&ra=7&rb=10")

@@ -55,7 +55,7 @@ from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import redacted
 
 
-class Front:
+class Plugin:
     """One session's share of Jetproof, registered as a plugin."""
 
     def __init__(self, config: pytest.Config) -> None:
