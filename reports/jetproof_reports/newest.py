@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jetproof.model.identity import client_name
+from jetproof.model.identity import case_id, client_name
 from jetproof.model.verdict import Cell, Verdict
 from jetproof_reports.plain import Row, pairs, text, texts
 
@@ -26,7 +26,7 @@ def cell_of(row: Row, known: Known | None = None) -> Cell:
     case = text(row.get("case"))
     return Cell(
         case=case,
-        suite=text(row.get("suite")) or case.partition("::")[0],
+        suite=text(row.get("suite")) or case_id(case).suite,
         spec=text(row.get("spec")),
         spec_revision=row.get("spec_revision") or 0,
         server=text(row.get("server")),

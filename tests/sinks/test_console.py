@@ -107,11 +107,26 @@ def test_a_failure_shows_clause_expected_actual_frames_and_how_to_replay_it() ->
     assert re.search(r"where +what +expected +actual", shown)
     assert re.search(r"^    step 2 +reply\.error +10176 +10175$", shown, re.MULTILINE)
     assert re.search(r"^    step 2 +json\.reason +10176 +absent$", shown, re.MULTILINE)
-    assert "frames, the last 12 of 20" in shown
+    assert "frames, 12 of 20" in shown
     assert "> HPUB  stream.20  reply=_INBOX.1" in shown
     assert "stream.8 " not in shown[: shown.index("replay it")]
     assert "{Nats-Batch-Id: b1, Nats-Batch-Sequence: 20}" in shown
     assert "jetproof replay adr-50/atomic/commit::fails --server 2.15.1" in shown
+
+
+def test_frames_are_shown_up_to_the_step_that_failed() -> None:
+    frames = [make_frame(number, step=str(number)) for number in range(1, 4)]
+    frames += [make_frame(9, step="closing", subject="read.after.it")]
+    events = whole_run(CaseFinished(make_cell(verdict=Verdict.FAIL), (make_check(),), frames))
+    text = printed(events)
+    assert "frames, 2 of 4" in text
+    assert "stream.2" in text
+    assert "stream.3" not in text
+    assert "read.after.it" not in text
+    late = make_check(step="closing", path="messages")
+    assert "read.after.it" in printed(
+        whole_run(CaseFinished(make_cell(verdict=Verdict.FAIL), (late,), frames))
+    )
 
 
 def test_checks_that_hold_are_not_shown() -> None:
@@ -221,6 +236,7 @@ def test_an_interrupted_run_says_so_and_how_to_finish_it() -> None:
     events[0] = run_started(30)
     lines = printed(events, results="out/r1").splitlines()
     assert lines[-1].startswith("‼ interrupted after 1 of 30 cells")
+    assert "✓ 2.15.1, so far: conforms" in lines
     assert lines[-2] == "finish it: jetproof run --resume out/r1"
 
 

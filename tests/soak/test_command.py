@@ -55,7 +55,7 @@ def test_a_narrow_terminal_shows_the_differing_frames_one_below_the_other(
 ) -> None:
     done = jetproof("soak", case_file(COUNTS), "--rounds", 4, "--server", fake("flaky"))
     assert f"{COUNTING}\n  pass fail pass fail\n" in done.out
-    assert re.search(r"^    1     reply.json.seq  1         -1$", done.out, re.MULTILINE)
+    assert re.search(r"^    step 1  reply.json.seq  1         -1$", done.out, re.MULTILINE)
     [first] = re.findall(r"^    \* - .*\n      \+ .*$", done.out, re.MULTILINE)
     assert '"seq": 1}' in first
     assert '"seq":-1}' in first
@@ -180,7 +180,7 @@ def test_a_server_that_somebody_else_runs_is_shared_by_the_rounds(
 ) -> None:
     url = fake("polite")
     done = jetproof("soak", case_file(ASKS), "--rounds", 2, "--server", url)
-    assert f"note {url} is not started anew: the rounds share it" in done.out
+    assert f"note {url} is not started again: the rounds share it" in done.out
 
 
 def test_the_default_release_under_load(jetproof: Command, conforms: Validate) -> None:

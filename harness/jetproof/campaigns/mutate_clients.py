@@ -18,7 +18,7 @@ from jetproof.engine.run import run
 from jetproof.errors import JetproofError
 from jetproof.load.library import Library
 from jetproof.model.case import Case
-from jetproof.model.identity import REFERENCE
+from jetproof.model.identity import REFERENCE, revision_of
 from jetproof.model.mutant import Mutant
 from jetproof.model.verdict import Cell
 from jetproof.plan import Item, PlanClient, Selected, Selection, client_items, make_plan
@@ -58,8 +58,7 @@ class _Variant:
         client = replace(reference.client, command=(*reference.client.command, *self.arguments))
         claims = dict(reference.plan.claims)
         if self.revision:
-            spec, _, number = self.revision.partition("@")
-            claims[spec] = int(number)
+            claims.update([revision_of(self.revision)])
         plan: PlanClient = replace(reference.plan, name=self.name, claims=claims)
         return Judged(plan, client, reference.ledger)
 

@@ -17,7 +17,7 @@ from jetproof.errors import JetproofError
 from jetproof.events import Emit
 from jetproof.load.library import Library
 from jetproof.model.case import Case
-from jetproof.model.identity import cell_id
+from jetproof.model.identity import cell_id, revision_of
 from jetproof.model.verdict import Result, exit_code
 from jetproof.plan import Plan, Selected, Selection, client_items, make_plan, named_exactly
 from jetproof.targets.clients.spec import parse_client
@@ -38,11 +38,10 @@ class Wanted:
 def wanted(name: str) -> Wanted:
     """What a cell's name asks for, or the id of a case."""
     cell = cell_id(name)
-    spec, at, number = cell.revision.partition("@")
     client = cell.client
     # Jetproof has its own reference client in one version only.
     library = None if client is None else client.library if client.is_reference else str(client)
-    revision = (spec, int(number)) if at else None
+    revision = revision_of(cell.revision) if cell.revision else None
     return Wanted(cell.case, cell.server or "latest", revision, library)
 
 

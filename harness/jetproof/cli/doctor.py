@@ -19,7 +19,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from jetproof.engine.calibrate import time_factor
-    from jetproof.sinks.console.lines import ALARM, Part, bold, dim, line
+    from jetproof.sinks.console.lines import ALARM, Part, bold, dim, line, pad
     from jetproof.sinks.console.screen import Screen
     from jetproof.sinks.console.tables import table_lines
     from jetproof.sinks.text import visible
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     for finding in findings:
         look = "green" if finding.ok else ALARM if finding.needed else "yellow"
         state = "ok" if finding.ok else "missing"
-        table.append([(state, look), finding.name, visible(finding.detail, 400)])
+        table.append([(pad(state, 7), look), finding.name, visible(finding.detail, 400)])
         if not finding.ok:
             table.append(["", "", dim(f"for: {finding.purpose}")])
             table.append(["", "", bold(f"fix: {finding.fix}")])

@@ -76,7 +76,7 @@ def _document(smoked: Smoke, code: int) -> dict[str, object]:
 
 
 def _print(smoked: Smoke, *, verbose: bool) -> None:
-    from jetproof.sinks.console.lines import ALARM, Part, dim, line
+    from jetproof.sinks.console.lines import ALARM, Part, dim, line, pad
     from jetproof.sinks.console.screen import Screen
     from jetproof.sinks.console.tables import table_lines
     from jetproof.sinks.text import visible
@@ -85,7 +85,7 @@ def _print(smoked: Smoke, *, verbose: bool) -> None:
     shown = [one for one in smoked.findings if one.outcome != "n/a" or verbose]
     rows: list[list[Part]] = [
         [
-            (one.outcome, _LOOKS[one.outcome]),
+            (pad(one.outcome, 6), _LOOKS[one.outcome]),
             one.name,
             visible(one.detail, None if verbose else _LONGEST),
         ]

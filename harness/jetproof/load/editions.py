@@ -26,7 +26,7 @@ from jetproof.model.edition import (
     in_order,
 )
 from jetproof.model.fingerprint import clause_fingerprint
-from jetproof.model.identity import schema_key, schema_name
+from jetproof.model.identity import case_id, schema_key, schema_name
 
 if TYPE_CHECKING:
     from jetproof.load.library import Library
@@ -187,7 +187,7 @@ def _command(case: str) -> str:
     """The command that plays a case, by its name; schemas and promises have none of their own."""
     if schema_name(case) is not None or case.startswith(PROMISE):
         return "every case"
-    return "gate" if is_client_suite(case.partition("::")[0]) else "run"
+    return "gate" if is_client_suite(case_id(case).suite) else "run"
 
 
 def difference(standing: Standing) -> str:

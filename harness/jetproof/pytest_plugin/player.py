@@ -19,7 +19,7 @@ from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, Notice, SchemaJudged
 from jetproof.model.verdict import Verdict
 from jetproof.sinks import FanOut, Sink
-from jetproof.sinks.record import LAST_FRAMES, Outcome
+from jetproof.sinks.record import LAST_FRAMES, Outcome, frames_before_failure
 from jetproof.targets.redaction import without_passwords
 from jetproof.targets.sweep import own_run
 
@@ -131,8 +131,10 @@ class Player:
         if event.cell.verdict not in _WITH_EVIDENCE:
             return Outcome(event.cell, frames_seen=count)
         failed = tuple(check for check in event.checks if not check.ok)
-        first = 0 if self._frames is None else max(0, count - self._frames)
-        return Outcome(event.cell, failed, tuple(event.frames[first:]), count)
+        frames = tuple(event.frames)
+        if self._frames is not None:
+            frames = frames_before_failure(frames, failed, self._frames)
+        return Outcome(event.cell, failed, frames, count)
 
     def _call(self, function: Callable[[], object]) -> None:
         loop = self._loop

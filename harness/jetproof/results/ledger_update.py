@@ -21,6 +21,7 @@ from jetproof.load.client_ledger import LEDGER, read_ledger
 from jetproof.load.editions import find_edition
 from jetproof.load.library import Library
 from jetproof.model.client_ledger import ClientLedger
+from jetproof.model.identity import case_id
 from jetproof.model.verdict import Cell, Check, Verdict
 from jetproof.results import Run
 from jetproof.results.edition_move import Move, Scoring, name_of, named_in, with_edition
@@ -169,7 +170,7 @@ def _plain(actual: object) -> object:
 
 
 def _entry(finding: Finding, taken: set[str], library: Library) -> str:
-    identifier = _fresh(finding.case.rpartition("::")[2], taken)
+    identifier = _fresh(case_id(finding.case).own, taken)
     sentences = " ".join(library.clause(clause).text.strip() for clause in finding.clauses)
     rows = [
         {"step": step, "path": path, "actual": {"absent": True} if actual == "absent" else actual}

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jetproof.model.identity import REFERENCE
+from jetproof.model.identity import REFERENCE, case_id
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results.digest import releases
 from jetproof.results.revisions import Release
@@ -106,7 +106,7 @@ class Point:
     def title(self) -> str:
         """The question without its suite."""
         there = "" if self.topology == "single" else f" ({self.topology})"
-        return f"{self.case.partition('::')[2]}{there}: {self.name}"
+        return f"{case_id(self.case).own}{there}: {self.name}"
 
 
 _Key = tuple[str, str, str, str]

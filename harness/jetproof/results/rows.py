@@ -92,11 +92,9 @@ Replay = Annotated[str, Meta(description="The command that plays this cell again
 Exact = Annotated[str, Meta(description="The exact bytes, if they are not UTF-8.")]
 
 
-class CellRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One verdict: one case on one target. Written last, so the case's checks and frames are there."""
+class CellFacts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a row of `cells.jsonl`, and a cell in a document, say about a cell besides its name."""
 
-    run: RunId
-    cell: CellName
     case: Annotated[str, Meta(description="suite::case", pattern="^.+::.+$")]
     suite: str
     spec: str
@@ -148,6 +146,13 @@ class CellRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         tuple[str, ...],
         Meta(description="The last lines of the server's log, for cells that need them."),
     ]
+
+
+class CellRow(CellFacts, frozen=True, kw_only=True, gc=False):
+    """One verdict: one case on one target. Written last, so the case's checks and frames are there."""
+
+    run: RunId
+    cell: CellName
 
 
 class CheckRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -293,10 +298,9 @@ class BrokenMessageRow(msgspec.Struct, frozen=True, gc=False):
     payload_b64: Annotated[str, Meta(description="If it is not.")] | UnsetType = UNSET
 
 
-class SchemaRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What all messages of one kind that a target sent in a run say about it, by their schema."""
+class SchemaFacts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a row of `schemas.jsonl`, and an entry in a document, say about a schema."""
 
-    run: RunId
     schema: Annotated[
         Name, Meta(description="The schema's name below fixtures/schemas/wire: pub-ack.")
     ]
@@ -354,6 +358,12 @@ class SchemaRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         ),
     ]
     replay: Annotated[str, Meta(description="The command that plays what was played.")]
+
+
+class SchemaRow(SchemaFacts, frozen=True, kw_only=True, gc=False):
+    """What all messages of one kind that a target sent in a run say about it, by their schema."""
+
+    run: RunId
 
 
 JournalRow = CellRow | CheckRow | FrameRow | QuestionRow | ClauseRow | SchemaRow
@@ -441,12 +451,9 @@ def cell_row(run: str, cell: Cell) -> CellRow:
     )
 
 
-_OF_CELL = tuple(name for name in CellRow.__struct_fields__ if name not in ("run", "cell"))
-
-
 def cell_of(row: CellRow) -> Cell:
     """The cell that a row of a journal tells of."""
-    known = {name: getattr(row, name) for name in _OF_CELL}
+    known = {name: getattr(row, name) for name in CellFacts.__struct_fields__}
     return Cell(**known, revision=cell_id(row.cell).revision)
 
 
@@ -489,9 +496,7 @@ def schema_row(run: str, result: SchemaResult) -> SchemaRow:
 
 
 _OF_SCHEMA = tuple(
-    name
-    for name in SchemaRow.__struct_fields__
-    if name not in ("run", "violations", "first_broken")
+    name for name in SchemaFacts.__struct_fields__ if name not in ("violations", "first_broken")
 )
 
 

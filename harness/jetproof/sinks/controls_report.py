@@ -9,6 +9,7 @@ from rich.text import Text
 
 from jetproof.model.case import Case, is_client_suite
 from jetproof.model.feature import Feature
+from jetproof.model.identity import case_id
 from jetproof.model.wording import plural
 from jetproof.results import Run
 from jetproof.results.controls import JOURNAL, ControlResult, Outcome, read_controls
@@ -63,7 +64,7 @@ def control_lines(results: Sequence[ControlResult], *, verbose: bool) -> Iterato
 
 
 def _for_client(one: ControlResult) -> bool:
-    return is_client_suite(one.case.partition("::")[0])
+    return is_client_suite(case_id(one.case).suite)
 
 
 def counted(results: Sequence[ControlResult]) -> str:

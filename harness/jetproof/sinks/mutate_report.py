@@ -10,6 +10,7 @@ from typing import TextIO
 from rich.text import Text
 
 from jetproof.campaigns.mutate import Mutation, NeverFailed, Outcome, Trial
+from jetproof.model.identity import case_id
 from jetproof.model.wording import plural
 from jetproof.sinks.console.lines import ALARM, bold, dim, line, pad
 from jetproof.sinks.console.progress import Progress
@@ -50,7 +51,7 @@ class MutateReport:
         """One line per mutant."""
         layout = self._screen.layout
         style, words = _LOOKS[trial.outcome]
-        names = ", ".join(cell.case.rpartition("::")[2] for cell in trial.caught_by)
+        names = ", ".join(case_id(cell.case).own for cell in trial.caught_by)
         text = words.format(names, plural(len(trial.played), "case"))
         room = max(20, layout.width - 11 - len(trial.mutant.id))
         outcome, name = (pad(trial.outcome, 8), style), f" {trial.mutant.id}  "

@@ -7,6 +7,7 @@ cells that need an explanation keep their failed checks and last frames here.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from jetproof.events import (
@@ -123,13 +124,23 @@ class Record:
 
     def _outcome(self, event: CaseFinished) -> Outcome:
         count = len(event.frames)
+        failed = tuple(check for check in event.checks if not check.ok)
         if self.keep_frames is None:
             frames = tuple(event.frames)
         elif event.cell.verdict is Verdict.UNSTABLE:
             frames = tuple(event.frames)  # of all its plays, to be held side by side
         elif event.cell.verdict in EXPLAINED:
-            frames = tuple(event.frames[max(0, count - self.keep_frames) :])
+            frames = frames_before_failure(event.frames, failed, self.keep_frames)
         else:
             return Outcome(event.cell, frames_seen=count)
-        failed = tuple(check for check in event.checks if not check.ok)
         return Outcome(event.cell, failed, frames, count)
+
+
+def frames_before_failure(
+    frames: Sequence[FrameRecord], failed: Sequence[Check], most: int
+) -> tuple[FrameRecord, ...]:
+    """The last frames up to the last step that failed: what is read after it explains nothing."""
+    steps = {check.step for check in failed}
+    end = max((place for place, one in enumerate(frames, 1) if one.step in steps), default=None)
+    shown = frames[:end]
+    return tuple(shown[max(0, len(shown) - most) :])

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from jetproof.errors import JetproofError
+from jetproof.model.identity import case_id
 from jetproof.model.verdict import Verdict
 from jetproof.results.changes import DIFFERS, KINDS, NO_VERDICT, States
 from jetproof_reports.newest import is_scored
@@ -347,7 +348,7 @@ def _shared(row_key: Key) -> Key:
 
 def _row_key(row: Row) -> Key:
     case = str(needed(row, "case", "matrix"))
-    suite = text(row.get("suite")) or case.partition("::")[0]
+    suite = text(row.get("suite")) or case_id(case).suite
     spec = text(row.get("spec")) or suite.partition("/")[0]
     return (
         spec, suite, case, row.get("spec_revision") or 0, text(row.get("topology")),

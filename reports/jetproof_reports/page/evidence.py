@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from jetproof.model.identity import case_id
 from jetproof_reports.plain import Plain, Pool, Row, Tables, number, rows_of, text, texts
 
 Key = tuple[Any, ...]
@@ -72,7 +73,7 @@ def _transcripts(tables: Tables, blocks: Mapping[str, _Suite], fingerprints: Poo
         mark = text(row.get("fingerprint"))
         if not mark or mark not in told or mark not in fingerprints:
             continue
-        block = blocks[text(row.get("suite")) or text(row.get("case")).partition("::")[0]]
+        block = blocks[text(row.get("suite")) or case_id(text(row.get("case"))).suite]
         name = str(fingerprints.add(mark))
         if name not in block.transcripts:
             block.transcripts[name] = [block.lines.add(_line(line)) for line in told[mark]]
@@ -168,4 +169,4 @@ def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _suite(key: Key) -> str:
-    return str(key[0]).partition("::")[0]
+    return case_id(str(key[0])).suite

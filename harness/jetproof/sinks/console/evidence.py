@@ -67,7 +67,7 @@ def explain(
     if outcome.frames:
         yield line()
         shown, seen = len(outcome.frames), outcome.frames_seen
-        title = f"frames, all {seen}" if shown == seen else f"frames, the last {shown} of {seen}"
+        title = f"frames, all {seen}" if shown == seen else f"frames, {shown} of {seen}"
         yield line(_INDENT, bold(title), " ", dim("(ms since the start)"))
         limit = 4000 if whole else PAYLOAD_CHARACTERS
         yield from transcript(outcome.frames, layout, limit=limit)

@@ -17,6 +17,8 @@ from jetproof.sinks.console.screen import Screen
 
 _REDRAW_SECONDS = 0.1
 _BAR = 20
+_ECHO = 3
+"""Room for the `^C` that a terminal writes at the end of the display: it must not wrap."""
 _LEAST_BAR = 8
 _RECENT_SECONDS = 20.0
 _ESTIMATE_SECONDS, _ESTIMATE_CELLS = 3.0, 5
@@ -115,7 +117,7 @@ class Progress:
 
     def lines(self, layout: Layout, columns: int, now: float, playing: str = "") -> list[Text]:
         """Two lines at most, neither wider than the terminal. `playing` says what is being played."""
-        room = columns - 1
+        room = columns - _ECHO
         second = self._playing(layout, room, now, playing)
         return [self._first(layout, room, now), *([second] if second.plain else [])]
 
@@ -128,7 +130,7 @@ class Progress:
         parts += [
             line(layout.symbol(verdict), f" {self.verdicts[verdict]}")
             for verdict in ORDER
-            if self.verdicts[verdict]
+            if self.verdicts[verdict] and verdict is not Verdict.NOT_APPLICABLE
         ]
         if self.label and self.planned:
             parts.insert(0, self.label)

@@ -93,15 +93,12 @@ def summary(
     beneath = list(_beneath(outcomes, layout, verbose, reasons, results))
     last = list(_last_lines(record, layout, results, stopped, options, verbose, board))
     if outcomes:
-        subject = "all releases" if board else ""
+        whole = digest(record.results, "all releases" if board else "")
+        each = digests(record.results)
+        if record.finished is None or record.finished.interrupted:
+            each = tuple(replace(one, subject=f"{one.subject}, so far") for one in each)
         rows = ROWS - len(beneath) - len(last)
-        yield from first_screen(
-            digest(record.results, subject),
-            digests(record.results),
-            layout,
-            verbose=verbose,
-            rows=rows,
-        )
+        yield from first_screen(whole, each, layout, verbose=verbose, rows=rows)
     yield from beneath
     yield from last
 
@@ -263,9 +260,9 @@ def _position_count(cells: Sequence[Result], layout: Layout, results: str) -> It
     if taken:
         differ = sum(len(positions) > 1 for positions in taken.values())
         words = f"  {plural(len(taken), 'position')} where the text is silent"
-        words += f", {differ} of them differ between targets" if differ else ""
-        words += f": jetproof positions {results}" if results else ": -v lists them"
-        yield line(dim(layout.fit(words, layout.width)))
+        words += f", {differ} with a difference between targets" if differ else ""
+        more = f"jetproof positions {results}" if results else "-v lists them"
+        yield from layout.flow([dim(f"{words}:"), dim(more)], indent=4, head=line(), separator=" ")
 
 
 def not_scored_lines(cells: Sequence[Result], layout: Layout, most: int | None) -> Iterator[Text]:
