@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from jetproof import __version__, campaigns
-from jetproof.cli import schema as schema_command
 from jetproof.data import fixtures_dir, suites_dir
 from jetproof.errors import JetproofError, Phase
+from jetproof.load.published_schemas import published_schemas
 from support.case_files import FAILS, PASSES
 from support.commands import Command
 from support.documents import Validate
@@ -356,7 +356,7 @@ def test_a_schema_that_does_not_exist_or_is_not_the_only_one_is_a_mistake(
 
 
 def test_every_command_has_a_published_schema_for_its_document() -> None:
-    published = schema_command.published()
+    published = published_schemas()
     assert {f"cli/{command}" for command in COMMANDS} | {"cli/error"} <= set(published)
 
 

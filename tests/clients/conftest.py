@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +13,16 @@ from jetproof.data import adapters_dir
 from support.programs import script
 
 HERE = Path(__file__).parent
-NATS_PY = adapters_dir() / "python-nats-py" / "adapter.py"
-"""nats-py is a dependency of Jetproof: its adapter runs here without being built."""
-
 Program = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def nats_py(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The adapter of nats-py beside its kit. nats-py is a dependency of Jetproof: nothing is built."""
+    folder = tmp_path_factory.mktemp("nats-py")
+    shutil.copy(adapters_dir() / "python-nats-py" / "adapter.py", folder)
+    (folder / "kit").symlink_to(adapters_dir() / "kits" / "python")
+    return folder / "adapter.py"
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from jetproof.targets.topology import start_target
 from support.commands import Command
 from support.documents import Validate
 
-from .conftest import HERE, NATS_PY, Program
+from .conftest import HERE, Program
 
 MISBEHAVING = HERE / "misbehaving.py"
 Smoked = dict[str, Smoke]
@@ -38,9 +38,9 @@ SPOILT = {
 
 
 @pytest.fixture(scope="module")
-def smoked() -> Smoked:
+def smoked(nats_py: Path) -> Smoked:
     """Every spoilt adapter, all at once on one server; and the one that is spoilt in no way."""
-    good = Client("python:nats-py", (sys.executable, str(NATS_PY)))
+    good = Client("python:nats-py", (sys.executable, str(nats_py)))
     spoiler = (sys.executable, str(HERE / "spoiling.py"))
 
     async def all_of_them() -> Smoked:
@@ -85,9 +85,9 @@ def test_a_spoilt_adapter_is_seen_to_be_spoilt(smoked: Smoked, kind: str) -> Non
 
 
 def test_the_command_says_what_is_well(
-    jetproof: Command, conforms: Validate, program: Program
+    jetproof: Command, conforms: Validate, program: Program, nats_py: Path
 ) -> None:
-    done = jetproof("smoke", "--client", program(NATS_PY), "--server", "latest", "--json")
+    done = jetproof("smoke", "--client", program(nats_py), "--server", "latest", "--json")
     assert done.code == 0, done.out
     conforms("cli/smoke", done.document)
     assert done.document["broken"] is False

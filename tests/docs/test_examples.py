@@ -205,8 +205,11 @@ def test_every_key_of_the_format_is_explained_and_used_in_an_example_that_is_pla
     names = property_names(schema) - for_clients
     assert names - used == set()
     assert {name for name in names if f"`{name}`" not in page} == set()
-    client_page = (PAGE.parent / "client-cases.md").read_text(encoding="utf-8")
-    assert {name for name in for_clients if f"{name}" not in client_page} == set()
+    of_rules = for_clients & property_names([schema["$defs"][name] for name in DEFINITIONS])
+    for page_name, explained in (("tap", of_rules), ("client-cases", for_clients - of_rules)):
+        words = set(re.findall(r"\w+", (PAGE.parent / f"{page_name}.md").read_text("utf-8")))
+        assert explained
+        assert explained - words == set()
 
 
 def test_every_law_is_explained_and_used() -> None:

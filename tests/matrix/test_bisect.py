@@ -63,8 +63,8 @@ def test_whatever_is_found_differs_from_the_oldest_and_its_neighbour_does_not(
 
 def cell(verdict: Verdict, **position: str) -> Cell:
     return Cell(
-        "s::c", "s", "adr-50", 7, "2.15.1", "embedded", "single", "default", verdict, (),
-        position=position,
+        case="s::c", suite="s", spec="adr-50", spec_revision=7, server="2.15.1", provider="embedded",
+        topology="single", configuration="default", verdict=verdict, clauses=(), position=position,
     )  # fmt: skip
 
 

@@ -207,6 +207,7 @@ def test_the_run_folder_holds_the_same_verdicts(project: Project, newest: str) -
         "clauses": [],
         "specs": [],
         "shard": None,
+        "per_case": False,
         "laws": None,
         "edition": None,
     }

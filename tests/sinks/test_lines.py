@@ -76,4 +76,5 @@ def test_a_table_wraps_on_a_terminal_and_never_in_a_file() -> None:
 @pytest.mark.parametrize("layout", [PLAIN, TERMINAL])
 def test_a_table_of_hostile_text_is_printable(layout: Layout) -> None:
     lines = plain(table_lines([HOSTILE, HOSTILE], [[HOSTILE, (HOSTILE, "red")]], layout))
+    assert lines
     assert all(one.isprintable() for one in lines)

@@ -110,7 +110,7 @@ def test_a_load_that_makes_no_sense_is_refused(tmp_path: Path, cores: int) -> No
 
 def worker(*arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, str(load_worker.__file__), *map(str, arguments)],
+        [sys.executable, "-I", "-S", str(load_worker.__file__), *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -117,7 +117,7 @@ async def plan_gate(
     unlike = [difference(standing_of(library, edition, for_clients=True)) for edition in editions]
     return Gate(
         library=library,
-        request=_document(request, clients),
+        request=stored_request(request, clients),
         cases=cases,
         options=replace(options, editions=editions),
         notices=[text for text in unlike if text],
@@ -135,7 +135,8 @@ def _scored(library: Library, one: Judged, request: Request, asked: Edition | No
     return replace(one, edition=own)
 
 
-def _document(request: Request, clients: Sequence[str]) -> dict[str, object]:
+def stored_request(request: Request, clients: Sequence[str]) -> dict[str, object]:
+    """What `run.json` keeps of what a gate was asked for."""
     kept = ("patterns", "servers", "clauses", "edition", "laws")
     stored = {name: value for name, value in request.document().items() if name in kept}
     return {**stored, "clients": list(clients)}

@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
 def _document(
     library: Library, found: Coverage, folders: Sequence[Path], code: int
 ) -> dict[str, object]:
-    from jetproof.cli.coverage_tables import code_rows, oldest_first
+    from jetproof.results.error_codes import code_rows, oldest_first
 
     return {
         "schema": 1,
@@ -126,7 +126,7 @@ def _document(
 
 
 def _clause(one: ClauseCoverage) -> dict[str, object]:
-    from jetproof.cli.coverage_tables import oldest_first
+    from jetproof.results.error_codes import oldest_first
 
     return {
         "clause": one.clause,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jetproof.cli.common import add_command, write_json
-from jetproof.errors import JetproofError
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -22,9 +21,11 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    schemas = published()
+    from jetproof.load.published_schemas import find_schema, published_schemas
+
+    schemas = published_schemas()
     if args.name is not None:
-        sys.stdout.write(find(schemas, args.name).read_text(encoding="utf-8"))
+        sys.stdout.write(find_schema(schemas, args.name).read_text(encoding="utf-8"))
         return 0
     rows = [{"name": name, **_head(path)} for name, path in schemas.items()]
     if args.json:
@@ -34,28 +35,6 @@ def run(args: argparse.Namespace) -> int:
     for row in rows:
         sys.stdout.write(f"{row['name']:<{size}}  {row['title']}\n")
     return 0
-
-
-def published() -> dict[str, Path]:
-    """Every schema by its name: its path below `fixtures/schemas`, without `.json`."""
-    from jetproof.data import fixtures_dir
-
-    root = fixtures_dir() / "schemas"
-    paths = sorted(root.rglob("*.json"))
-    return {path.relative_to(root).with_suffix("").as_posix(): path for path in paths}
-
-
-def find(schemas: dict[str, Path], name: str) -> Path:
-    """The schema of that name; its last part is enough where it is the only one."""
-    wanted = name.removesuffix(".json")
-    if wanted in schemas:
-        return schemas[wanted]
-    ending = [full for full in schemas if full.endswith(f"/{wanted}")]
-    if len(ending) == 1:
-        return schemas[ending[0]]
-    hint = f"there are: {', '.join(ending or schemas)}"
-    what = f"{name!r} is the name of several schemas" if ending else f"no schema {name!r}"
-    raise JetproofError(what, phase="plan", hint=hint)
 
 
 def _head(path: Path) -> dict[str, str]:

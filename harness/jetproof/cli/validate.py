@@ -11,6 +11,8 @@ from jetproof.cli.common import add_command, mistake_rows, plural, write_json
 from jetproof.errors import JetproofError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from jetproof.cli.common import Commands
     from jetproof.load.mistakes import Mistake
 
@@ -29,48 +31,32 @@ def add_parser(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     from jetproof.campaigns.selecting import split_patterns
     from jetproof.data import suites_dir
-    from jetproof.load.library import Library, load_cases, load_library
-    from jetproof.load.mistakes import LoadError
+    from jetproof.load.validation import validate
 
     for path in args.paths:
         if not Path(path).exists():
             raise JetproofError(f"no such file or folder: {path}", phase="load")
-    files = list(split_patterns(suites_dir(), args.paths).files)
-    mistakes: list[Mistake] = []
-    library: Library | None = None
-    count = 0
-    try:
-        library = load_library()
-        count = len(library.cases) + len(library.client_cases)
-    except LoadError as error:
-        mistakes.extend(error.mistakes)
-    if library is not None and files:
-        try:
-            count += len(load_cases(files, library))
-        except LoadError as error:
-            mistakes.extend(error.mistakes)
-    clauses = sum(len(spec.clauses) for spec in library.specs.values()) if library else 0
+    found = validate(list(split_patterns(suites_dir(), args.paths).files))
     if args.json:
         write_json(
             {
                 "schema": 1,
-                "valid": not mistakes,
-                "cases": count,
-                "clauses": clauses,
-                "editions": len(library.editions) if library else 0,
-                "mistakes": mistake_rows(mistakes),
+                "valid": not found.mistakes,
+                "cases": found.cases,
+                "clauses": found.clauses,
+                "editions": found.editions,
+                "mistakes": mistake_rows(found.mistakes),
             }
         )
-    elif mistakes:
-        _print(mistakes)
+    elif found.mistakes:
+        _print(found.mistakes)
     else:
-        editions = plural(len(library.editions) if library else 0, "edition")
-        told = f"{plural(count, 'case')}, {plural(clauses, 'clause')}, {editions}"
-        sys.stdout.write(f"valid: {told}\n")
-    return 2 if mistakes else 0
+        counts = ((found.cases, "case"), (found.clauses, "clause"), (found.editions, "edition"))
+        sys.stdout.write(f"valid: {', '.join(plural(*each) for each in counts)}\n")
+    return 2 if found.mistakes else 0
 
 
-def _print(mistakes: list[Mistake]) -> None:
+def _print(mistakes: Sequence[Mistake]) -> None:
     from jetproof.sinks.text import visible
 
     for mistake in mistakes:
