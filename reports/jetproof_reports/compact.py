@@ -19,7 +19,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +29,19 @@ from jetproof.results import (
     JOURNALS,
     RUN_FILE,
     read_document,
-    read_journal,
     read_results,
     read_rows,
 )
-from jetproof.results.rows import CellRow, ClauseRow, SchemaRow, check_row, plain, schema_of
+from jetproof.results.rows import (
+    CellRow,
+    CheckRow,
+    ClauseRow,
+    FrameRow,
+    SchemaRow,
+    check_row,
+    plain,
+    schema_of,
+)
 from jetproof_reports.columns import arrow_schema
 from jetproof_reports.releases import release_key
 from jetproof_reports.schemas import SOURCES, VERSION
@@ -42,8 +50,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BLOCK_BYTES = 8 * 1024 * 1024
+BLOCK_ROWS = 16 * 1024
 GROUP_ROWS = 256 * 1024
 ORDER = {"checks": ("cell_no", "index"), "frames": ("cell_no", "index")}
+_ROWS = {"checks": CheckRow, "frames": FrameRow}
 _SEPARATOR = "\x1f"
 _CELL = ("cell", "target", "attempt", "spec_revision")
 
@@ -367,7 +377,33 @@ def _batch(rows: Sequence[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 
 def _batches(path: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The whole lines of a journal, parsed in blocks."""
+    """The whole lines of a journal, parsed in blocks.
+
+    pyarrow refuses text that is not UTF-8, which older versions wrote. From the first block that it
+    refuses, rows are read one by one: slower, and a line that is no row is named by its number."""
+    import pyarrow as pa
+
+    taken = 0
+    try:
+        for batch in _parsed(path, schema):
+            taken += batch.num_rows
+            yield batch
+        return
+    except pa.ArrowInvalid as error:
+        refused = error
+    rows = islice(read_rows(path.parent, _ROWS[path.stem]), taken, None)
+    try:
+        while block := list(islice(rows, BLOCK_ROWS)):
+            yield from _batch([plain(row) for row in block], schema)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        raise JetproofError(
+            f"{path} does not hold rows of {path.stem}: {refused}",
+            phase="load",
+            hint="the file was changed after the run, or another version wrote it",
+        ) from refused
+
+
+def _parsed(path: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
     import pyarrow.json as pj
 
@@ -377,18 +413,9 @@ def _batches(path: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     fields = _journal_schema(schema)
     options = pj.ParseOptions(explicit_schema=fields, unexpected_field_behavior="ignore")
     reading = pj.ReadOptions(block_size=BLOCK_BYTES)
-    try:
-        with pa.memory_map(str(path)) as mapped:
-            lines = pa.BufferReader(mapped.read_buffer(size))
-            yield from pj.open_json(lines, read_options=reading, parse_options=options)
-    except pa.ArrowInvalid as error:
-        for _ in read_journal(path.parent, path.stem):
-            pass  # a line that is no JSON object is told with its number
-        raise JetproofError(
-            f"{path} does not hold rows of {path.stem}: {error}",
-            phase="load",
-            hint="the file was changed after the run, or another version wrote it",
-        ) from error
+    with pa.memory_map(str(path)) as mapped:
+        lines = pa.BufferReader(mapped.read_buffer(size))
+        yield from pj.open_json(lines, read_options=reading, parse_options=options)
 
 
 def _whole_lines(path: Path) -> int:

@@ -204,8 +204,38 @@ def test_a_journal_with_other_types_is_refused(run: Path, kept: Path) -> None:
     path = run / "checks.jsonl"
     row = {**json.loads(path.read_text().splitlines()[0]), "ms": "soon"}
     path.write_text(json.dumps(row) + "\n")
+    with pytest.raises(JetproofError, match=r"checks\.jsonl:1: not a row of checks: .*\$\.ms"):
+        compact(run, kept)
+
+
+def test_a_number_that_no_column_holds_is_refused(run: Path, kept: Path) -> None:
+    path = run / "checks.jsonl"
+    row = {**json.loads(path.read_text().splitlines()[0]), "index": 2**40}
+    path.write_text(json.dumps(row) + "\n")
     with pytest.raises(JetproofError, match=r"checks\.jsonl does not hold rows of checks"):
         compact(run, kept)
+
+
+@pytest.mark.parametrize(
+    ("journal", "field"), [("cells", "reason"), ("checks", "iteration"), ("frames", "description")]
+)
+def test_text_of_an_older_run_that_is_not_utf8_is_escaped(
+    run: Path, kept: Path, tmp_path: Path, journal: str, field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jetproof_reports.compact.BLOCK_BYTES", 2048)  # the rows take many blocks
+    compact(run, kept)
+    path = run / f"{journal}.jsonl"
+    lines = path.read_text().splitlines()
+    assert path.stat().st_size > 3 * 2048
+    half = len(lines) // 2
+    lines[half] = json.dumps({**json.loads(lines[half]), field: "part=\udcff"})
+    path.write_text("\n".join(lines) + "\n")
+    (tmp_path / "again").mkdir()
+    compact(run, tmp_path / "again")
+    before, after = rows(kept, journal), rows(tmp_path / "again", journal)
+    [changed] = [row for row in after if row not in before]
+    assert changed[field] == "part=\\xff"
+    assert len(after) == len(before)
 
 
 def test_payloads_that_are_not_text_and_hostile_text_survive(tmp_path: Path, kept: Path) -> None:

@@ -15,6 +15,7 @@ a case counts as played only if its line in `cells.jsonl` is whole: that line is
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,6 +39,7 @@ from jetproof.results.rows import (
     check_of,
     frame_of,
     question_of,
+    readable,
     schema_of,
 )
 
@@ -53,6 +55,8 @@ _NAMES: dict[type, str] = {
     QuestionRow: QUESTIONS,
     SchemaRow: SCHEMAS,
 }
+_SURROGATE = re.compile(rb"\\u[dD]")
+"""In a line of a journal: the beginning of an escape that may stand for a lone surrogate."""
 
 Key = tuple[str, str, int]
 """What rows of a cell have in common: its name, its target, its attempt."""
@@ -204,13 +208,15 @@ def read_journal(folder: Path, name: str) -> Iterator[dict[str, object]]:
 
 
 def _object(path: Path, number: int, line: bytes) -> dict[str, object]:
-    """A line as it is. Python's own reader also takes text that is not UTF-8, as servers send it."""
+    """A line as it is, but for text that is not UTF-8: it is escaped, as rows of today have it."""
     try:
         row = json.loads(line)
     except ValueError as error:
         raise _broken(path, number) from error
     if not isinstance(row, dict):
         raise _broken(path, number)
+    if _SURROGATE.search(line):
+        row = {name: readable(value) for name, value in row.items()}
     return row
 
 

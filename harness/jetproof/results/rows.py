@@ -692,6 +692,18 @@ def _exact(text: str) -> tuple[str, bytes | None]:
     return text, None
 
 
+def readable(value: object) -> object:
+    """A value of JSON with the text that a row holds: older versions wrote some fields unescaped."""
+    match value:
+        case str():
+            return value if value.isascii() else _exact(value)[0]
+        case list():
+            return [readable(item) for item in value]
+        case dict():
+            return {readable(name): readable(item) for name, item in value.items()}
+    return value
+
+
 def _only_escapes(text: str) -> bool:
     return all(not 0xD800 <= ord(char) <= 0xDFFF or 0xDC80 <= ord(char) <= 0xDCFF for char in text)
 
