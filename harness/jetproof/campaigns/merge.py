@@ -33,6 +33,7 @@ from jetproof.results import (
     row_key,
 )
 from jetproof.results.rows import Row, cell_row, encode, schema_row
+from jetproof.results.run_targets import merge_targets
 from jetproof.results.server_code import FOLDER as CODE_FOLDER
 from jetproof.results.server_code import JOURNAL as CODE_JOURNAL
 
@@ -168,7 +169,7 @@ class Joined:
             "finished_at": None if None in ends else max(map(str, ends)),
             "request": request,
             "machine": {**machines[0], "time_factor": factor},
-            "targets": _targets(documents),
+            "targets": merge_targets(document.get("targets") for document in documents),
             "partial": covered.partial,
             "interrupted": any(bool(document.get("interrupted")) for document in documents),
             "resumed": [
@@ -261,22 +262,6 @@ def _summed(parts: Sequence[SchemaResult]) -> SchemaResult:
 
 def _rank(verdict: Verdict) -> int:
     return _SEVERITY.index(verdict) if verdict in _SEVERITY else len(_SEVERITY)
-
-
-def _targets(documents: Sequence[Mapping[str, object]]) -> list[Row]:
-    """The targets of all shards, each with every server that was started for it."""
-    merged: dict[str, Row] = {}
-    for document in documents:
-        for row in _list(document.get("targets")):
-            known = _mapping(row)
-            before = merged.get(str(known["target"]))
-            if before is None:
-                merged[str(known["target"])] = known
-                continue
-            seen = {key: value for key, value in known.items() if value is not None}
-            servers = [*_list(before.get("servers")), *_list(known.get("servers"))]
-            merged[str(known["target"])] = {**before, **seen, "servers": servers}
-    return list(merged.values())
 
 
 def _mapping(value: object) -> dict[str, object]:
