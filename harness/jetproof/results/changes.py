@@ -95,8 +95,8 @@ def position_text(position: object) -> str:
     if not position:
         return ""
     pairs = position.items() if isinstance(position, Mapping) else position
-    told = sorted((str(name), value) for name, value in pairs)  # type: ignore[attr-defined]
-    return "; ".join(f"{name}: {value}" for name, value in told if name != _COUNT)
+    named = sorted((str(name), value) for name, value in pairs)  # type: ignore[attr-defined]
+    return "; ".join(f"{name}: {value}" for name, value in named if name != _COUNT)
 
 
 def kind_of(a: Behaviour | None, b: Behaviour | None) -> str | None:

@@ -182,8 +182,8 @@ def _entry(finding: Finding, taken: set[str], library: Library) -> str:
         first, last = finding.servers[0], finding.servers[-1]
         document["servers"] = first if first == last else f">={first} <={last}"
     document |= {"text": sentences, "does": f"{seen}.", "cases": {finding.case: rows}}
-    told = yaml.safe_dump([document], sort_keys=False, allow_unicode=True, width=110)
-    return "".join(f"  {line}\n" for line in told.splitlines())
+    entry = yaml.safe_dump([document], sort_keys=False, allow_unicode=True, width=110)
+    return "".join(f"  {line}\n" for line in entry.splitlines())
 
 
 def _words(actual: object) -> str:

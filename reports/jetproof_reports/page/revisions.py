@@ -22,7 +22,7 @@ def revised_of(tables: Tables, clauses: Mapping[str, Clause]) -> list[Plain]:
     """One entry per specification that has several revisions: what differs between any two of them.
 
     Its revisions are those that cases of servers are about, that brought a sentence, and those of its
-    history. `a` is the earlier of two; whoever reads them the other way round swaps `came` and `went`."""
+    history. `a` is the earlier of two; to read them the other way round, swap `came` and `went`."""
     asked = ((row.get("spec"), row.get("spec_revision")) for row in _of_servers(tables))
     brought = ((clause.spec, clause.revision_from) for clause in clauses.values())
     numbers: dict[str, set[int]] = {}

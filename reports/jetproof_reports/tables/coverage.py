@@ -31,7 +31,12 @@ def _from_server() -> Column:
 
 
 def errors_seen(frames: DataFrame) -> DataFrame:
-    """Derived, one run: JetStream error codes that servers sent."""
+    """Derived, one run: JetStream error codes that servers sent.
+
+    `results.coverage` scans the frames of a run folder for the same codes, with the same pattern. One
+    function for both would be a Python function in Spark: every frame of a history would pass through
+    a Python worker, and every worker of a cluster would need Jetproof. `tests/reports/test_coverage.py`
+    compares the two."""
     found = F.regexp_extract_all("payload", F.lit(ERROR_CODE), F.lit(1))
     told = frames.where(_from_server() & F.col("payload").contains('"err_code"'))
     return (
