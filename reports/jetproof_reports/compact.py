@@ -48,12 +48,13 @@ from jetproof_reports.schemas import SOURCES, VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from msgspec import Struct
 
 BLOCK_BYTES = 8 * 1024 * 1024
 BLOCK_ROWS = 16 * 1024
 GROUP_ROWS = 256 * 1024
 ORDER = {"checks": ("cell_no", "index"), "frames": ("cell_no", "index")}
-_ROWS = {"checks": CheckRow, "frames": FrameRow}
+_ROWS: dict[str, type[Struct]] = {"checks": CheckRow, "frames": FrameRow}
 _SEPARATOR = "\x1f"
 _CELL = ("cell", "target", "attempt", "spec_revision")
 
