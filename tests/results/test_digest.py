@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.results.digest import digest, digests, headline, span
+from jetproof.results.digest import digest, digest_document, digests, headline, span
 from jetproof.results.rows import CellRow, cell_of, cell_row, plain
 from support.schema_results import schema_result
 
@@ -168,7 +168,7 @@ def test_the_headline_is_the_first_sentence() -> None:
 def test_rows_of_a_journal_make_the_same_digest() -> None:
     cells = [PASS, known(), red(Verdict.UNSTABLE, never_right=True)]
     again = [cell_of(cell_row("run", cell)) for cell in cells]
-    assert digest(again).document() == digest(cells).document()
+    assert digest_document(again) == digest_document(cells)
 
 
 def test_a_row_of_an_older_version_has_no_kind() -> None:

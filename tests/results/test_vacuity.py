@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from jetproof.model.versions import Releases
 from jetproof.results import Run
 from jetproof.results.controls import ControlResult, Outcome, Vacuity, outcome_of
 from jetproof.results.coverage import ClauseCoverage, State, coverage
+from jetproof.results.rows import encode
 
 GUARD = Feature("guard", "It waits", headers=("Guard",), servers=Releases.parse("<2.13.0"))
 PLAIN = Feature("plain", "All know it", headers=("Plain",))
@@ -62,8 +62,8 @@ def control_of(cell: Cell, feature: str, verdict: Verdict, **more: object) -> Co
 def shown(
     tmp_path: Path, cases: list[Case], cells: list[Cell], controls: list[ControlResult]
 ) -> ClauseCoverage:
-    rows = "".join(json.dumps(one.row()) + "\n" for one in controls)
-    (tmp_path / "controls.jsonl").write_text(rows)
+    rows = b"".join(map(encode, controls))
+    (tmp_path / "controls.jsonl").write_bytes(rows)
     runs = [Run(tmp_path, {"run": "r", "started_at": "2026"}, tuple(cells))]
     vacuity = Vacuity.of(FEATURES, cases, runs)
     found = coverage(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 
 import pytest
 
+from jetproof.cli.common import write_json
 from jetproof.events import CaseFinished, Notice
 from jetproof.model.verdict import Verdict
+from jetproof.results.documents.playing import RunDocument
 from jetproof.sinks.document import Document
 from support.documents import Validate
 
@@ -17,7 +21,15 @@ from .samples import every_verdict, hostile_cell, make_cell, play, run_started, 
 def built(*finished: CaseFinished, interrupted: bool = False) -> dict[str, object]:
     sink = Document()
     play(sink, whole_run(*finished, interrupted=interrupted))
-    loaded = json.loads(json.dumps(sink.build(results="out/r1")))
+    return printed(sink.build(results="out/r1"))
+
+
+def printed(document: RunDocument) -> dict[str, object]:
+    """The document as `--json` prints it."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        write_json(document)
+    loaded = json.loads(out.getvalue())
     assert isinstance(loaded, dict)
     return loaded
 
@@ -30,8 +42,8 @@ def test_it_conforms_to_its_schema_whatever_the_verdicts(conforms: Validate) -> 
 
 def test_a_run_that_never_started_still_gives_a_document(conforms: Validate) -> None:
     document = Document().build(results=None, code=3)
-    conforms("cli/run", document)
-    assert document["interrupted"] is True
+    conforms("cli/run", printed(document))
+    assert document.interrupted is True
 
 
 def test_it_has_what_the_interface_promises() -> None:
@@ -76,5 +88,5 @@ def test_notices_and_partiality_are_told() -> None:
     sink.handle(run_started(partial="shard 1/2"))
     sink.handle(Notice("Docker: not available"))
     document = sink.build(results=None)
-    assert document["partial"] == "shard 1/2"
-    assert document["notices"] == ["Docker: not available"]
+    assert document.partial == "shard 1/2"
+    assert document.notices == ["Docker: not available"]

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from jetproof.events import Event, SchemaJudged
 from jetproof.results import read_run
+from jetproof.results.rows import plain
 from jetproof.sinks.console.campaign import Console
 from jetproof.sinks.ctrf import Ctrf
 from jetproof.sinks.document import Document
@@ -65,11 +66,11 @@ def test_the_document_has_it_beside_the_cells(conforms: Validate) -> None:
     for event in events():
         sink.handle(event)
     document = sink.build(results=None)
-    conforms("cli/run", document)
-    assert (document["cells"], document["exit_code"]) == ([], 1)
-    [row] = document["schemas"]  # type: ignore[misc]
-    assert (row["name"], row["schema"], row["broken"]) == (NAME, "pub-ack", 1)
-    assert document["digest"]["new"] == [NAME]  # type: ignore[index]
+    conforms("cli/run", plain(document))
+    assert (document.cells, document.exit_code) == ((), 1)
+    [row] = document.schemas or ()
+    assert (row.name, row.schema, row.broken) == (NAME, "pub-ack", 1)
+    assert document.digest.new == [NAME]
 
 
 def test_the_run_folder_keeps_it_whole(tmp_path: Path, conforms: Validate) -> None:

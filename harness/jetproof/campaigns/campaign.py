@@ -18,6 +18,7 @@ from jetproof.load.library import Library
 from jetproof.model.case import Case
 from jetproof.model.verdict import Cell, Result, exit_code
 from jetproof.results import Run
+from jetproof.results.documents.playing import GateLibrary
 from jetproof.targets.spec import redacted
 from jetproof.targets.sweep import Owner
 
@@ -34,7 +35,7 @@ class Campaign(ABC):
     """The run that it goes on with."""
     notices: Sequence[str] = ()
     """What a person should know before it starts."""
-    libraries: Sequence[dict[str, object]] = ()
+    libraries: Sequence[GateLibrary] = ()
     """Who the client libraries are that it judges."""
     stop: Stop = field(default_factory=Stop)
     _results: dict[tuple[str, str], Result] = field(default_factory=dict)

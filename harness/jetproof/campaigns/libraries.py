@@ -22,6 +22,7 @@ from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.edition import Edition
 from jetproof.model.identity import REFERENCE
 from jetproof.plan import PlanClient
+from jetproof.results.documents.playing import GateLibrary
 from jetproof.targets.clients.build import BuildFailed, Client, prepare_client
 from jetproof.targets.clients.process import Adapter, AdapterFault, Hello, Limits, start_adapter
 from jetproof.targets.clients.spec import ClientSpec, known_adapters, parse_client
@@ -56,23 +57,23 @@ class Judged:
             f"{claims or 'no revision'}; {known} known failure{'' if known == 1 else 's'}{edition}"
         )
 
-    def document(self) -> dict[str, object]:
+    def document(self) -> GateLibrary:
         """The same for machines."""
         plan, hello = self.plan, self.hello
-        return {
-            "name": plan.name,
-            "library": plan.library,
-            "version": plan.version,
-            "language": hello.language if hello else "",
-            "runtime": hello.runtime if hello else "",
-            "parts": dict(hello.parts) if hello else {},
-            "claims": dict(plan.claims),
-            "capabilities": sorted(hello.capabilities) if hello else [],
-            "ledger": self.ledger.file or None,
-            "edition": self.edition.name if self.edition else None,
-            "missing": plan.missing,
-            "broken": plan.broken,
-        }
+        return GateLibrary(
+            name=plan.name,
+            library=plan.library,
+            version=plan.version,
+            language=hello.language if hello else "",
+            runtime=hello.runtime if hello else "",
+            parts=dict(hello.parts) if hello else {},
+            claims=dict(plan.claims),
+            capabilities=sorted(hello.capabilities) if hello else [],
+            ledger=self.ledger.file or None,
+            edition=self.edition.name if self.edition else None,
+            missing=plan.missing,
+            broken=plan.broken,
+        )
 
     @property
     def in_force(self) -> ClientLedger:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from jetproof.errors import JetproofError
 from jetproof.targets.go_tool import Notify
@@ -16,7 +17,7 @@ from jetproof.targets.spec import Provider, parse_list
 class Where:
     """Where releases run that did not say so themselves, and the line that tells it."""
 
-    provider: Provider | None
+    provider: Literal["container", "embedded"] | None
     heading: str
 
 

@@ -12,12 +12,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import Literal
 
-from jetproof.errors import JetproofError
+from jetproof.errors import JetproofError, Phase
 
 INTERRUPTED = 130
 _BROKEN_PIPE = 141
-_CODES = {"load": 2, "plan": 2, "write": 2, "start": 3, "play": 3, "adapter": 3}
+_CODES: dict[Phase, Literal[2, 3]] = {
+    "load": 2,
+    "plan": 2,
+    "write": 2,
+    "start": 3,
+    "play": 3,
+    "adapter": 3,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from jetproof.cli.common import add_command, add_laws, say, settings_of, write_json
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from jetproof.campaigns.bisect import Bisected
     from jetproof.campaigns.bisect_commits import BisectedCommits
     from jetproof.cli.common import Commands
-    from jetproof.model.verdict import Cell
+    from jetproof.results.documents.playing import BisectCommits, BisectDocument, BisectLeftOut
     from jetproof.targets.spec import TargetSpec
 
 
@@ -125,50 +124,52 @@ def _checkout(args: argparse.Namespace) -> TargetSpec:
     return checkout
 
 
-def _releases_document(result: Bisected) -> dict[str, object]:
+def _releases_document(result: Bisected) -> BisectDocument:
+    from jetproof.results.documents.playing import BisectLeftOut
     from jetproof.targets.spec import redacted
 
     left_out = [
-        {"target": redacted(target.name), "reason": reason}
+        BisectLeftOut(target=redacted(target.name), reason=reason)
         for target, reason in result.releases.left_out
     ]
     names = [redacted(target.name) for target in result.releases.targets]
     return _document(result, names, left_out, None)
 
 
-def _commits_document(result: BisectedCommits) -> dict[str, object]:
+def _commits_document(result: BisectedCommits) -> BisectDocument:
+    from jetproof.results.documents.playing import BisectCommits, BisectFirst, BisectSkipped
+
     first = result.first
-    commits = {
-        "first": None
+    commits = BisectCommits(
+        first=None
         if first is None
-        else {"commit": first.id, "subject": first.subject, "author_date": first.date},
-        "doubtful": list(result.doubtful),
-        "skipped": [{"commit": commit, "reason": why} for commit, why in result.skipped.items()],
-    }
+        else BisectFirst(commit=first.id, subject=first.subject, author_date=first.date),
+        doubtful=list(result.doubtful),
+        skipped=[BisectSkipped(commit=one, reason=why) for one, why in result.skipped.items()],
+    )
     return _document(result, list(result.commits.ends), [], commits)
 
 
 def _document(
     result: Bisected | BisectedCommits,
     names: list[str],
-    left_out: list[dict[str, str]],
-    commits: Mapping[str, object] | None,
-) -> dict[str, object]:
-    from jetproof.results.rows import SCHEMA, cell_row, plain
+    left_out: list[BisectLeftOut],
+    commits: BisectCommits | None,
+) -> BisectDocument:
+    from jetproof.results.documents.playing import BisectDocument
+    from jetproof.results.rows import cell_row
 
-    def row(cell: Cell | None) -> dict[str, object] | None:
-        return None if cell is None else plain(cell_row(result.run, cell))
-
-    return {
-        "schema": SCHEMA,
-        "case": result.case,
-        "releases": names,
-        "left_out": left_out,
-        "answered": result.answered,
-        "last_same": row(result.last_same),
-        "first_other": row(result.first_other),
-        "cells": [row(cell) for cell in result.cells.values()],
-        "commits": commits,
-        "runs": len(result.cells),
-        "exit_code": result.exit_code,
-    }
+    last, first = result.last_same, result.first_other
+    return BisectDocument(
+        schema=1,
+        case=result.case,
+        releases=names,
+        left_out=left_out,
+        answered=result.answered,
+        last_same=None if last is None else cell_row(result.run, last),
+        first_other=None if first is None else cell_row(result.run, first),
+        cells=[cell_row(result.run, cell) for cell in result.cells.values()],
+        commits=commits,
+        runs=len(result.cells),
+        exit_code=result.exit_code,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from jetproof.cli.common import add_command, plural, say, write_json
 
@@ -48,11 +48,12 @@ def run_build(args: argparse.Namespace) -> int:
     made = [built(spec, notify=say) for spec in specs]
     # Without names, everything that can be built here is asked for: the rest is no failure.
     missing = bool(args.names) and any(entry.state == "n/a" for entry in made)
-    code = 3 if missing or any(entry.state == "failed" for entry in made) else 0
+    code: Literal[0, 3] = 3 if missing or any(entry.state == "failed" for entry in made) else 0
     return _told(args, made, code)
 
 
-def _told(args: argparse.Namespace, entries: Iterable[Entry], code: int) -> int:
+def _told(args: argparse.Namespace, entries: Iterable[Entry], code: Literal[0, 3]) -> int:
+    from jetproof.results.documents.library import ClientsClient, ClientsDocument
     from jetproof.sinks.console.lines import Part, bold, line
     from jetproof.sinks.console.screen import Screen
     from jetproof.sinks.console.tables import table_lines
@@ -60,8 +61,19 @@ def _told(args: argparse.Namespace, entries: Iterable[Entry], code: int) -> int:
 
     rows = list(entries)
     if args.json:
-        documents = [row.document() for row in rows]
-        write_json({"schema": 1, "clients": documents, "exit_code": code})
+        clients = [
+            ClientsClient(
+                name=row.name,
+                version=row.version,
+                about=row.about,
+                state=row.state,
+                reason=row.reason,
+                hint=row.hint,
+                log=row.log,
+            )
+            for row in rows
+        ]
+        write_json(ClientsDocument(schema=1, clients=clients, exit_code=code))
         return code
     table: list[list[Part]] = []
     for row in rows:

@@ -8,15 +8,19 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from jetproof.model.law_modes import ABOUT_LAWS, LAW_MODES
 from jetproof.model.patterns import ABOUT_PATTERNS
 from jetproof.model.wording import plural as plural
 
 if TYPE_CHECKING:
+    from msgspec import Struct
+
     from jetproof.campaigns.request import Request, Settings
     from jetproof.errors import JetproofError
+    from jetproof.load.mistakes import Mistake
+    from jetproof.results.documents.library import ErrorDocument, ValidateMistake
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -171,29 +175,33 @@ def say(line: str) -> None:
     sys.stderr.write(f"{visible(line, 300)}\n")
 
 
-def write_json(document: Mapping[str, object]) -> None:
+def write_json(document: Struct | Mapping[str, object]) -> None:
     """One document on stdout. Pure ASCII: what a server said cannot act on a terminal."""
     from jetproof.results.rows import json_default
 
     sys.stdout.write(json.dumps(document, indent=2, default=json_default) + "\n")
 
 
-def error_document(error: JetproofError, code: int) -> dict[str, object]:
+def error_document(error: JetproofError, code: Literal[2, 3]) -> ErrorDocument:
     """What `--json` prints when a command could not do what it was asked to."""
-    document: dict[str, object] = {
-        "phase": error.phase,
-        "message": error.message,
-        "hint": error.hint,
-    }
-    mistakes = getattr(error, "mistakes", None)
-    if mistakes is not None:
-        document["mistakes"] = mistake_rows(mistakes)
-    return {"schema": 1, "error": document, "exit_code": code}
+    from msgspec import UNSET
+
+    from jetproof.load.mistakes import LoadError
+    from jetproof.results.documents.library import ErrorDocument, ErrorError
+
+    return ErrorDocument(
+        schema=1,
+        error=ErrorError(
+            phase=error.phase,
+            message=error.message,
+            hint=error.hint,
+            mistakes=mistake_rows(error.mistakes) if isinstance(error, LoadError) else UNSET,
+        ),
+        exit_code=code,
+    )
 
 
-def mistake_rows(mistakes: Sequence[object]) -> list[dict[str, object]]:
-    rows = []
-    for mistake in mistakes:
-        names = ("file", "line", "message")
-        rows.append({name: getattr(mistake, name) for name in names})
-    return rows
+def mistake_rows(mistakes: Sequence[Mistake]) -> list[ValidateMistake]:
+    from jetproof.results.documents.library import ValidateMistake
+
+    return [ValidateMistake(file=one.file, line=one.line, message=one.message) for one in mistakes]

@@ -8,7 +8,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from jetproof.cli import server_code
 from jetproof.cli.common import add_command, write_json
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jetproof.cli.common import Commands
     from jetproof.load.library import Library
     from jetproof.results.coverage import ClauseCoverage, Coverage
+    from jetproof.results.documents.analysis import CoverageClause, CoverageDocument
 
 
 def add_parser(commands: Commands) -> None:
@@ -65,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
         rows = [plain(clause_row("", clause)) for clause in clauses]
     vacuity = Vacuity.of(library.features, library.cases, runs)
     found = coverage(rows, cases_by_clause(library), runs, WireSchemas(library.schemas), vacuity)
-    code = 1 if args.strict and (found.without_cases or found.undescribed) else 0
+    incomplete = args.strict and (found.without_cases or found.undescribed)
+    code: Literal[0, 1] = 1 if incomplete else 0
     if args.json:
         write_json(_document(library, found, args.runs, code))
     elif args.markdown:
@@ -85,60 +87,72 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _document(
-    library: Library, found: Coverage, folders: Sequence[Path], code: int
-) -> dict[str, object]:
-    from jetproof.results.error_codes import code_rows, oldest_first
+    library: Library, found: Coverage, folders: Sequence[Path], code: Literal[0, 1]
+) -> CoverageDocument:
+    from jetproof.results.controls import Outcome
+    from jetproof.results.digest import releases
+    from jetproof.results.documents.analysis import (
+        CoverageDocument,
+        CoverageError,
+        CoverageSchema,
+        CoverageVacuous,
+        CoverageWithoutSchema,
+    )
+    from jetproof.results.error_codes import code_rows
 
-    return {
-        "schema": 1,
-        "runs": [str(folder) for folder in folders],
-        "clauses": [_clause(one) for one in found.clauses.values()],
-        "errors": [
-            {
-                "err_code": row.code,
-                "http": row.http,
-                "name": row.name,
-                "case": row.case,
-                "why_not": row.why_not,
-                "on_reference": list(row.on_reference),
-                "seen": row.seen.count,
-                "servers": oldest_first(row.seen.servers),
-                "cases": sorted(row.seen.cases),
-                "reference": row.seen.reference,
-            }
+    return CoverageDocument(
+        schema=1,
+        runs=[str(folder) for folder in folders],
+        clauses=[_clause(one) for one in found.clauses.values()],
+        errors=[
+            CoverageError(
+                err_code=row.code,
+                http=row.http,
+                name=row.name,
+                case=row.case,
+                why_not=row.why_not,
+                on_reference=list(row.on_reference),
+                seen=row.seen.count,
+                servers=list(releases(row.seen.servers)),
+                cases=sorted(row.seen.cases),
+                reference=row.seen.reference,
+            )
             for row in code_rows(library, found)
         ],
-        "schemas": [
-            {"schema": name, "seen": found.schemas.get(name, 0)}
+        schemas=[
+            CoverageSchema(schema=name, seen=found.schemas.get(name, 0))
             for name in sorted({*library.schemas.names(), *found.schemas})
         ],
-        "without_schema": [
-            {"type": name, "seen": count} for name, count in sorted(found.undescribed.items())
+        without_schema=[
+            CoverageWithoutSchema(type=name, seen=count)
+            for name, count in sorted(found.undescribed.items())
         ],
-        "vacuous": [
-            {"cell": one.cell.name, "target": one.cell.target, "why": one.why}
+        vacuous=[
+            CoverageVacuous(cell=one.cell.name, target=one.cell.target, why=one.why)
             for one in found.vacuous
         ],
-        "controls": dict(sorted(found.controls.items())),
-        "without_cases": [one.clause for one in found.without_cases],
-        "exit_code": code,
-    }
+        controls={Outcome(name): count for name, count in sorted(found.controls.items())},
+        without_cases=[one.clause for one in found.without_cases],
+        exit_code=code,
+    )
 
 
-def _clause(one: ClauseCoverage) -> dict[str, object]:
-    from jetproof.results.error_codes import oldest_first
+def _clause(one: ClauseCoverage) -> CoverageClause:
+    from jetproof.model.clause import Actor, Level, Status
+    from jetproof.results.digest import releases
+    from jetproof.results.documents.analysis import CoverageClause
 
-    return {
-        "clause": one.clause,
-        "spec": one.spec,
-        "section": one.section,
-        "level": one.level,
-        "actor": one.actor,
-        "status": one.status,
-        "state": one.state.value,
-        "named_by": list(one.named_by),
-        "cases": sorted(one.cases),
-        "servers": oldest_first(one.servers),
-        "verdicts": dict(sorted(one.verdicts.items())),
-        "reference": dict(sorted(one.reference.items())),
-    }
+    return CoverageClause(
+        clause=one.clause,
+        spec=one.spec,
+        section=one.section,
+        level=Level(one.level),
+        actor=Actor(one.actor),
+        status=Status(one.status),
+        state=one.state,
+        named_by=list(one.named_by),
+        cases=sorted(one.cases),
+        servers=list(releases(one.servers)),
+        verdicts=dict(sorted(one.verdicts.items())),
+        reference=dict(sorted(one.reference.items())),
+    )

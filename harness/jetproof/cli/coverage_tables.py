@@ -10,7 +10,8 @@ from rich.text import Text
 from jetproof.cli.common import plural
 from jetproof.load.library import Library
 from jetproof.results.coverage import ClauseCoverage, Coverage, State
-from jetproof.results.error_codes import CODES, code_rows, oldest_first
+from jetproof.results.digest import releases
+from jetproof.results.error_codes import CODES, code_rows
 from jetproof.sinks.console.lines import ALARM, Layout, line
 from jetproof.sinks.console.tables import table_lines
 
@@ -72,7 +73,7 @@ def _clause_table(found: Coverage, played: bool) -> Table:
 def _error_table(library: Library, found: Coverage) -> Table:
     rows = [["code", "http", "name", "seen", "on", "provoked by"]]
     for row in code_rows(library, found):
-        servers = oldest_first(row.seen.servers)
+        servers = releases(row.seen.servers)
         on = ", ".join(servers)
         if len(servers) > _SERVERS_SHOWN:
             on = f"{servers[0]} - {servers[-1]} ({len(servers)})"

@@ -6,7 +6,7 @@ import argparse
 import difflib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from jetproof.cli.common import add_command, local_text, write_json
 from jetproof.cli.report import add_spark, need_reports
@@ -34,7 +34,10 @@ def add_parser(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 if nothing fails on B that did not on A, else 1."""
     need_reports("diff")
+    from msgspec import convert
+
     from jetproof.results.changes import KINDS
+    from jetproof.results.documents.analysis import DiffChange, DiffCounts, DiffDocument
     from jetproof_reports.diff import compare, gathered, parse_side
     from jetproof_reports.session import open_session
 
@@ -45,10 +48,18 @@ def run(args: argparse.Namespace) -> int:
     ):
         compared = compare(spark, kept, side_a, side_b)
     counts = {kind: sum(row["kind"] == kind for row in compared.rows) for kind in KINDS}
-    code = 1 if counts["new-failure"] else 0
+    code: Literal[0, 1] = 1 if counts["new-failure"] else 0
     if args.json:
-        document = {"schema": 1, "a": args.a, "b": args.b, "counts": counts}
-        write_json({**document, "changes": compared.rows, "exit_code": code})
+        write_json(
+            DiffDocument(
+                schema=1,
+                a=args.a,
+                b=args.b,
+                counts=convert(counts, DiffCounts),
+                changes=[DiffChange(**row) for row in compared.rows],
+                exit_code=code,
+            )
+        )
         return code
     _print(args, compared.rows, counts, compared.transcripts if args.verbose else {})
     return code

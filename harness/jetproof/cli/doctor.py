@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from jetproof.cli.common import add_command, write_json
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
+    from jetproof.results.documents.library import DoctorFinding
+    from jetproof.targets.doctor_checks import Finding
 
 
 def add_parser(commands: Commands) -> None:
@@ -19,6 +21,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from jetproof.engine.calibrate import time_factor
+    from jetproof.results.documents.library import DoctorDocument
     from jetproof.sinks.console.lines import ALARM, Part, bold, dim, line, pad
     from jetproof.sinks.console.screen import Screen
     from jetproof.sinks.console.tables import table_lines
@@ -27,10 +30,13 @@ def run(args: argparse.Namespace) -> int:
 
     findings = examine(time_factor)
     ready = can_run(findings)
-    code = 0 if ready else 3
+    code: Literal[0, 3] = 0 if ready else 3
     if args.json:
-        rows = [finding.document() for finding in findings]
-        write_json({"schema": 1, "findings": rows, "can_run": ready, "exit_code": code})
+        write_json(
+            DoctorDocument(
+                schema=1, findings=list(map(_row, findings)), can_run=ready, exit_code=code
+            )
+        )
         return code
     screen = Screen(sys.stdout)
     table: list[list[Part]] = []
@@ -44,3 +50,16 @@ def run(args: argparse.Namespace) -> int:
     conclusion = "`jetproof run` works here" if ready else "`jetproof run` does not work here yet"
     screen.print([*table_lines(None, table, screen.layout), line(), line(conclusion)])
     return code
+
+
+def _row(finding: Finding) -> DoctorFinding:
+    from jetproof.results.documents.library import DoctorFinding
+
+    return DoctorFinding(
+        name=finding.name,
+        ok=finding.ok,
+        detail=finding.detail,
+        purpose=finding.purpose,
+        fix=finding.fix,
+        needed=finding.needed,
+    )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from jetproof.cli.common import Commands
     from jetproof.load.library import Library
     from jetproof.model.edition import Standing
+    from jetproof.results.documents.library import EditionsEdition
 
 _PARTS = ("new", "changed", "removed")
 
@@ -38,6 +39,7 @@ def add_parser(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     from jetproof.load.editions import find_edition, standing_of
     from jetproof.load.library import load_library
+    from jetproof.results.documents.library import EditionsDocument
 
     library = load_library()
     if args.write is not None:
@@ -48,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     shown = [asked] if asked else list(library.editions.values())
     rows = [standing_of(library, edition) for edition in shown]
     if args.json:
-        write_json({"schema": 1, "editions": [_row(row) for row in rows]})
+        write_json(EditionsDocument(schema=1, editions=list(map(_row, rows))))
     elif asked:
         _details(rows[0])
     else:
@@ -58,6 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(args: argparse.Namespace, library: Library) -> int:
     from jetproof.load.editions import edition_text, new_edition_file, present
+    from jetproof.results.documents.library import EditionsDocument, EditionsEdition
     from jetproof.sinks.files import write_text
 
     name = args.write
@@ -65,8 +68,15 @@ def _write(args: argparse.Namespace, library: Library) -> int:
     write_text(path, edition_text(library, name))
     place = path.relative_to(library.root)
     if args.json:
-        row = {"edition": name, "scored": len(present(library)), "file": str(place)}
-        write_json({"schema": 1, "editions": [row | {part: [] for part in _PARTS}]})
+        written = EditionsEdition(
+            edition=name,
+            scored=len(present(library)),
+            file=str(place),
+            new=[],
+            changed=[],
+            removed=[],
+        )
+        write_json(EditionsDocument(schema=1, editions=[written]))
     else:
         cases = len(library.cases) + len(library.client_cases)
         schemas = len(library.schemas.names())
@@ -74,9 +84,17 @@ def _write(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _row(standing: Standing) -> dict[str, object]:
-    parts = {part: list(getattr(standing, part)) for part in _PARTS}
-    return {"edition": standing.edition, "scored": len(standing.same), "file": None, **parts}
+def _row(standing: Standing) -> EditionsEdition:
+    from jetproof.results.documents.library import EditionsEdition
+
+    return EditionsEdition(
+        edition=standing.edition,
+        scored=len(standing.same),
+        file=None,
+        new=list(standing.new),
+        changed=list(standing.changed),
+        removed=list(standing.removed),
+    )
 
 
 def _table(rows: list[Standing]) -> None:

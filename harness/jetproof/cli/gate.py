@@ -67,9 +67,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _run(args: argparse.Namespace) -> int:
+    from msgspec.structs import asdict
+
     from jetproof.campaigns.gate import plan_gate
     from jetproof.cli.run_folder import play_campaign
     from jetproof.load.library import load_library
+    from jetproof.results.documents.playing import GateDocument
     from jetproof.sinks.console.summary import SummaryOptions
 
     campaign = await plan_gate(
@@ -92,5 +95,5 @@ async def _run(args: argparse.Namespace) -> int:
         campaign,
         summary=summary,
         introductions=campaign.introductions,
-        more=lambda: {"libraries": campaign.libraries},
+        document_of=lambda run: GateDocument(**asdict(run), libraries=list(campaign.libraries)),
     )

@@ -11,6 +11,7 @@ from jetproof.cli.common import add_command, add_selection, plural, write_json
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
     from jetproof.plan import Item
+    from jetproof.results.documents.library import ListCase
 
 
 def add_parser(commands: Commands) -> None:
@@ -23,35 +24,38 @@ def run(args: argparse.Namespace) -> int:
     from jetproof.campaigns.selecting import select_cases
     from jetproof.load.library import load_library
     from jetproof.plan import Selection
+    from jetproof.results.documents.library import ListDocument
 
     library = load_library()
     selection = Selection(tuple(args.patterns), tuple(args.clauses), tuple(args.specs))
     items = select_cases(library, selection, for_clients=None).items
     if args.json:
-        write_json({"schema": 1, "cases": [_row(item) for item in items]})
+        write_json(ListDocument(schema=1, cases=[_row(item) for item in items]))
     else:
         _print(items, verbose=args.verbose)
     return 0
 
 
-def _row(item: Item) -> dict[str, object]:
+def _row(item: Item) -> ListCase:
+    from jetproof.results.documents.library import ListCase
+
     case = item.case
-    return {
-        "case": case.id,
-        "suite": case.suite,
-        "about": case.about,
-        "spec": case.spec,
-        "spec_revision": item.revision,
-        "topology": case.given.topology,
-        "configuration": case.given.configuration,
-        "isolation": case.given.isolation,
-        "actions": sorted(case.actions),
-        "clauses": list(case.clauses),
-        "budget_s": case.budget,
-        "file": case.file,
-        "line": case.line,
-        "hash": case.hash,
-    }
+    return ListCase(
+        case=case.id,
+        suite=case.suite,
+        about=case.about,
+        spec=case.spec,
+        spec_revision=item.revision,
+        topology=case.given.topology,
+        configuration=case.given.configuration,
+        isolation=case.given.isolation,
+        actions=sorted(case.actions),
+        clauses=list(case.clauses),
+        budget_s=case.budget,
+        file=case.file,
+        line=case.line,
+        hash=case.hash,
+    )
 
 
 def _print(items: tuple[Item, ...], *, verbose: bool) -> None:

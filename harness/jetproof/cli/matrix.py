@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from jetproof.cli.common import (
@@ -23,6 +22,7 @@ from jetproof.cli.report_files import add_report_files
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
+    from jetproof.results.documents.playing import RunDocument
 
 BUDGET_SECONDS = 1200
 
@@ -69,10 +69,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _run(args: argparse.Namespace) -> int:
+    from msgspec.structs import asdict
+
     from jetproof.campaigns.matrix import plan_matrix
     from jetproof.campaigns.resume import resumed
     from jetproof.cli.run_folder import play_campaign
     from jetproof.load.library import load_library
+    from jetproof.results.documents.playing import MatrixDocument
     from jetproof.sinks.console.summary import SummaryOptions
     from jetproof.sinks.releases import Board
 
@@ -91,11 +94,13 @@ async def _run(args: argparse.Namespace) -> int:
     )
     board = Board(campaign.expected, campaign.side_by_side)
 
-    def more() -> Mapping[str, object]:
-        return {"provider": campaign.where.provider, "releases": board.rows()}
+    def document_of(run: RunDocument) -> MatrixDocument:
+        return MatrixDocument(
+            **asdict(run), provider=campaign.where.provider, releases=board.rows()
+        )
 
     summary = SummaryOptions(command="matrix", reasons=0)
     heading = campaign.where.heading
     return await play_campaign(
-        args, campaign, summary=summary, board=board, heading=heading, more=more
+        args, campaign, summary=summary, board=board, heading=heading, document_of=document_of
     )

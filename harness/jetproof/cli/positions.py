@@ -13,6 +13,7 @@ from jetproof.errors import JetproofError
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
+    from jetproof.results.documents.analysis import PositionsDocument
     from jetproof.results.positions import Point
 
 
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         )
     shown = asked if args.all else [point for point in asked if point.differs]
     if args.json:
-        write_json({"schema": 1, "points": [_row(point) for point in shown]})
+        write_json(_document(shown))
         return 0
     _markdown(shown) if args.markdown else _print(shown)
     equal = len(asked) - len(shown)
@@ -70,17 +71,25 @@ def _wanted(point: Point, patterns: Sequence[str]) -> bool:
     )
 
 
-def _row(point: Point) -> dict[str, object]:
-    return {
-        "suite": point.suite,
-        "case": point.case,
-        "topology": point.topology,
-        "position": point.name,
-        "clauses": list(point.clauses),
-        "differs": point.differs,
-        "odd": point.odd,
-        "told": dict(point.told),
-    }
+def _document(shown: Sequence[Point]) -> PositionsDocument:
+    from jetproof.results.documents.analysis import PositionsDocument, PositionsPoint
+
+    return PositionsDocument(
+        schema=1,
+        points=[
+            PositionsPoint(
+                suite=point.suite,
+                case=point.case,
+                topology=point.topology,
+                position=point.name,
+                clauses=list(point.clauses),
+                differs=point.differs,
+                odd=point.odd,
+                told=dict(point.told),
+            )
+            for point in shown
+        ],
+    )
 
 
 def _print(shown: Sequence[Point]) -> None:

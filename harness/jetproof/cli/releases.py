@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from jetproof.cli.common import add_command, at_least_one, plural, write_json
 from jetproof.errors import JetproofError
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
+    from jetproof.results.documents.library import ReleasesDocument, ReleasesVersion
     from jetproof.targets.checkout_build import Removed
     from jetproof.targets.inventory import Inventory, Known
 
@@ -63,27 +64,37 @@ def _print_removed(removed: Sequence[Removed]) -> None:
     sys.stdout.write(f"{plural(len(removed), 'build')} of checkouts removed, {room:.1f} MB\n")
 
 
-def _document(found: Inventory, removed: Sequence[Removed] | None) -> dict[str, object]:
-    return {
-        "schema": 1,
-        "versions": [
-            {
-                "version": str(known.version),
-                "target": known.target,
-                "table": known.table,
-                "from": [*["pypi"] * known.pypi, *["go"] * known.go],
-                "here": list(known.here),
-                "new": known.new,
-            }
-            for known in found.versions
-        ],
-        "listed_at": None if found.at is None else found.at.isoformat(),
-        "problem": found.problem or None,
-        "removed": None
+def _document(found: Inventory, removed: Sequence[Removed] | None) -> ReleasesDocument:
+    from jetproof.results.documents.library import ReleasesDocument, ReleasesRemoved
+
+    return ReleasesDocument(
+        schema=1,
+        versions=list(map(_version, found.versions)),
+        listed_at=None if found.at is None else found.at.isoformat(),
+        problem=found.problem or None,
+        removed=None
         if removed is None
-        else [{"name": one.name, "size": one.size} for one in removed],
-        "exit_code": 0,
-    }
+        else [ReleasesRemoved(name=one.name, size=one.size) for one in removed],
+        exit_code=0,
+    )
+
+
+def _version(known: Known) -> ReleasesVersion:
+    from jetproof.results.documents.library import ReleasesVersion
+
+    sources: list[Literal["pypi", "go"]] = []
+    if known.pypi:
+        sources.append("pypi")
+    if known.go:
+        sources.append("go")
+    return ReleasesVersion(
+        version=str(known.version),
+        target=known.target,
+        table=known.table,
+        from_=sources,
+        here=list(known.here),
+        new=known.new,
+    )
 
 
 def _print(found: Inventory, *, everything: bool) -> None:

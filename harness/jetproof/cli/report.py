@@ -68,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
             hint="name the folders of one or more runs, or a --history that keeps some",
         )
     need_reports("report")
+    from jetproof.results.documents.analysis import ReportDocument
     from jetproof.sinks.text import visible
     from jetproof_reports.build import build
     from jetproof_reports.session import open_session
@@ -77,14 +78,16 @@ def run(args: argparse.Namespace) -> int:
     files = {"page": report.page, "summary": report.summary, "badge": report.badge}
     if args.json:
         write_json(
-            {
-                "schema": 1,
-                "out": str(report.out),
-                **{name: str(path) for name, path in files.items()},
-                "runs": list(report.runs),
-                "tables": dict(report.rows),
-                "exit_code": 0,
-            }
+            ReportDocument(
+                schema=1,
+                out=str(report.out),
+                page=str(report.page),
+                summary=str(report.summary),
+                badge=str(report.badge),
+                runs=list(report.runs),
+                tables=dict(report.rows),
+                exit_code=0,
+            )
         )
         return 0
     told = f"{plural(len(report.runs), 'run')}, {plural(report.rows['matrix'], 'cell')}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from jetproof.campaigns.campaign import Campaign
@@ -12,6 +12,8 @@ from jetproof.campaigns.interrupts import Interrupts, attended, exit_code
 from jetproof.cli.common import write_json
 from jetproof.cli.report_files import open_report_files
 from jetproof.model.verdict import Cell
+from jetproof.results.documents.playing import RunDocument
+from jetproof.results.rows import plain
 from jetproof.sinks import FanOut, Sink
 from jetproof.sinks.claimed import Claimed
 from jetproof.sinks.console.campaign import Console
@@ -29,9 +31,11 @@ async def play_campaign(
     board: Board | None = None,
     heading: str = "",
     introductions: Sequence[str] = (),
-    more: Callable[[], Mapping[str, object]] = dict,
+    document_of: Callable[[RunDocument], RunDocument] = lambda run: run,
 ) -> int:
-    """Plays a campaign, and shows it as `args` asks for. `more` adds to the `--json` document."""
+    """Plays a campaign, and shows it as `args` asks for.
+
+    `document_of` makes the `--json` document of a command that says more than a run does."""
     folder = _folder(args, campaign)
     console = Console(
         sys.stderr if args.json else sys.stdout,
@@ -65,19 +69,19 @@ async def play_campaign(
         built = document.build(
             results=str(folder.folder),
             code=code(),
-            more=None if campaign.planned is None else lambda cell: _counted(campaign, cell),
+            counted=None if campaign.planned is None else lambda cell: _counted(campaign, cell),
             counts=campaign.counts,
         )
-        write_json({**built, **more()})
+        write_json(document_of(built))
     return code()
 
 
-def _counted(campaign: Campaign, cell: Cell) -> dict[str, object]:
-    return {"counts": campaign.counts(cell) and cell.scored}
+def _counted(campaign: Campaign, cell: Cell) -> bool:
+    return campaign.counts(cell) and cell.scored
 
 
 def _folder(args: argparse.Namespace, campaign: Campaign) -> RunFolder:
     if campaign.earlier is not None:
         return RunFolder.resume(campaign.earlier)
     place = args.out or Path(DEFAULT_PARENT) / campaign.id
-    return RunFolder.create(place, campaign.request, campaign.libraries)
+    return RunFolder.create(place, campaign.request, list(map(plain, campaign.libraries)))

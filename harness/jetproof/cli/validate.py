@@ -32,6 +32,7 @@ def run(args: argparse.Namespace) -> int:
     from jetproof.campaigns.selecting import split_patterns
     from jetproof.data import suites_dir
     from jetproof.load.validation import validate
+    from jetproof.results.documents.library import ValidateDocument
 
     for path in args.paths:
         if not Path(path).exists():
@@ -39,14 +40,14 @@ def run(args: argparse.Namespace) -> int:
     found = validate(list(split_patterns(suites_dir(), args.paths).files))
     if args.json:
         write_json(
-            {
-                "schema": 1,
-                "valid": not found.mistakes,
-                "cases": found.cases,
-                "clauses": found.clauses,
-                "editions": found.editions,
-                "mistakes": mistake_rows(found.mistakes),
-            }
+            ValidateDocument(
+                schema=1,
+                valid=not found.mistakes,
+                cases=found.cases,
+                clauses=found.clauses,
+                editions=found.editions,
+                mistakes=mistake_rows(found.mistakes),
+            )
         )
     elif found.mistakes:
         _print(found.mistakes)

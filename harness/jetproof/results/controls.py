@@ -22,7 +22,7 @@ from jetproof.model.identity import REFERENCE
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.model.versions import Version, VersionError
 from jetproof.results import Run, read_rows
-from jetproof.results.rows import Count, Name, plain
+from jetproof.results.rows import Count, Name
 
 JOURNAL = "controls"
 
@@ -83,9 +83,6 @@ class ControlResult(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> tuple[str, str, int, str]:
         return self.cell, self.target, self.spec_revision, self.feature
-
-    def row(self) -> dict[str, object]:
-        return plain(self)
 
 
 def outcome_of(control: Verdict, *, differs: bool) -> Outcome:

@@ -15,8 +15,17 @@ from enum import StrEnum
 from typing import Protocol
 
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.results import Key, Run, latest_cells, latest_schemas, read_journal, row_key
+from jetproof.results import (
+    Key,
+    Run,
+    latest_cells,
+    latest_schemas,
+    read_journal,
+    read_rows,
+    row_key,
+)
 from jetproof.results.controls import Vacuity
+from jetproof.results.rows import ClauseRow, plain
 
 CLIENT = "client"
 """The connection of a client library, as its tap sees it."""
@@ -163,7 +172,7 @@ def clause_rows(runs: Sequence[Run]) -> dict[str, Mapping[str, object]]:
     newest_first = sorted(
         runs, key=lambda run: (str(run.document.get("started_at", "")), run.id), reverse=True
     )
-    return clauses_in_force(read_journal(run.folder, "clauses") for run in newest_first)
+    return clauses_in_force(map(plain, read_rows(run.folder, ClauseRow)) for run in newest_first)
 
 
 def clauses_in_force(

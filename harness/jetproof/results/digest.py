@@ -14,6 +14,7 @@ from jetproof.model.identity import REFERENCE
 from jetproof.model.ledger import Kind, Severity
 from jetproof.model.verdict import Result, Verdict, exit_code
 from jetproof.model.versions import Version, VersionError
+from jetproof.results.documents.playing import RunDigest, RunGroup, RunNotScored, RunSubject
 
 SEVERITIES = tuple(severity.value for severity in Severity)
 KINDS = tuple(kind.value for kind in Kind)
@@ -45,17 +46,18 @@ class Group:
         """Worst first: by severity, then by kind, then by the number of cells."""
         return (_place(SEVERITIES, self.severity), _place(KINDS, self.kind), -self.cells, self.id)
 
-    def document(self) -> dict[str, object]:
-        return {
-            "id": self.id,
-            "kind": self.kind,
-            "severity": self.severity,
-            "does": self.headline,
-            "upstream": self.upstream,
-            "cells": self.cells,
-            "servers": list(self.servers),
-            "client": self.client,
-        }
+    def document(self) -> RunGroup:
+        """The group for machines. A kind that this version does not know is left out."""
+        return RunGroup(
+            id=self.id,
+            kind=Kind(self.kind) if self.kind in KINDS else None,
+            severity=Severity(self.severity) if self.severity in SEVERITIES else None,
+            does=self.headline,
+            upstream=self.upstream,
+            cells=self.cells,
+            servers=list(self.servers),
+            client=self.client,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +94,6 @@ class Digest:
         """The run in one sentence, for a person who does not know its history."""
         known = ", ".join(self._known())
         return f"{self.subject}: " + "; ".join(filter(None, (", ".join(self._news()), known)))
-
-    def document(self) -> dict[str, object]:
-        """The digest for `--json` and for reports of other tools."""
-        return {
-            "conforms": self.conforms,
-            "new": [cell.name for cell in self.new],
-            "unstable": [cell.name for cell in self.unstable],
-            "errors": [cell.name for cell in self.errors],
-            "groups": [group.document() for group in self.groups],
-            "positions": self.counts[Verdict.POSITION],
-            "not_scored": not_scored_document(self.not_scored),
-        }
 
     def _news(self) -> Iterator[str]:
         fails = sum(cell.verdict is Verdict.FAIL for cell in self.new)
@@ -172,13 +162,22 @@ def digests(cells: Iterable[Result]) -> tuple[Digest, ...]:
     return tuple(one for one in found if not judged or one.subject in judged or one.code)
 
 
-def digest_document(cells: Sequence[Result]) -> dict[str, object]:
+def digest_document(cells: Sequence[Result]) -> RunDigest:
     """The digest of a run for `--json` documents and report files: all targets, then each."""
-    lines = [
-        {"subject": one.subject, "verdict": one.verdict_line, "conforms": one.conforms}
-        for one in digests(cells)
-    ]
-    return {**digest(cells).document(), "targets": lines}
+    whole = digest(cells)
+    return RunDigest(
+        conforms=whole.conforms,
+        new=[cell.name for cell in whole.new],
+        unstable=[cell.name for cell in whole.unstable],
+        errors=[cell.name for cell in whole.errors],
+        groups=[group.document() for group in whole.groups],
+        positions=whole.counts[Verdict.POSITION],
+        targets=[
+            RunSubject(subject=one.subject, verdict=one.verdict_line, conforms=one.conforms)
+            for one in digests(cells)
+        ],
+        not_scored=_not_scored_document(whole.not_scored),
+    )
 
 
 def not_scored_line(cells: Sequence[Result]) -> str:
@@ -191,14 +190,14 @@ def not_scored_line(cells: Sequence[Result]) -> str:
     return f"{_many(len(cells), 'cell')} not scored by edition {editions}: {words}"
 
 
-def not_scored_document(cells: Sequence[Result]) -> dict[str, object]:
+def _not_scored_document(cells: Sequence[Result]) -> RunNotScored:
     """The same for machines; `red` names the cells that would fail a run, or leave it without a verdict."""
     counts = Counter(cell.verdict for cell in cells)
-    return {
-        "cells": len(cells),
-        "verdicts": {verdict.value: counts[verdict] for verdict in RED_FIRST if counts[verdict]},
-        "red": [cell.name for cell in would_be_red(cells)],
-    }
+    return RunNotScored(
+        cells=len(cells),
+        verdicts={verdict.value: counts[verdict] for verdict in RED_FIRST if counts[verdict]},
+        red=[cell.name for cell in would_be_red(cells)],
+    )
 
 
 def would_be_red(cells: Iterable[Result]) -> list[Result]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from jetproof.load.library import Library
-from jetproof.model.versions import Version, VersionError
+from jetproof.model.versions import Version
 from jetproof.results.coverage import CodeSeen, Coverage
 
 CODES = range(10174, 10203)
@@ -44,13 +43,3 @@ def code_rows(library: Library, found: Coverage) -> list[CodeRow]:
             )
         )
     return rows
-
-
-def oldest_first(servers: Iterable[str]) -> list[str]:
-    def key(server: str) -> tuple[int, Version | str]:
-        try:
-            return 0, Version.parse(server)
-        except VersionError:
-            return 1, server
-
-    return sorted(servers, key=key)

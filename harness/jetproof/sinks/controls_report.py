@@ -13,6 +13,7 @@ from jetproof.model.identity import case_id
 from jetproof.model.wording import plural
 from jetproof.results import Run
 from jetproof.results.controls import JOURNAL, ControlResult, Outcome, read_controls
+from jetproof.results.documents.playing import ControlsDocument, ControlsUndeclared
 from jetproof.results.rows import encode
 from jetproof.sinks.console.lines import ALARM, bold, dim, line
 from jetproof.sinks.files import replace_file
@@ -35,9 +36,7 @@ _STYLES = {
 def write_controls(run: Run, results: Sequence[ControlResult]) -> None:
     """Keep controls in the folder of the run; an earlier row of the same control goes."""
     rows = read_controls(run) | {one.key: one for one in results}
-    replace_file(
-        run.folder / f"{JOURNAL}.jsonl", b"".join(encode(one.row()) for one in rows.values())
-    )
+    replace_file(run.folder / f"{JOURNAL}.jsonl", b"".join(encode(one) for one in rows.values()))
 
 
 def control_lines(results: Sequence[ControlResult], *, verbose: bool) -> Iterator[Text]:
@@ -83,15 +82,15 @@ def controls_document(
     results: Sequence[ControlResult],
     found: Sequence[tuple[Case, Feature]],
     code: int,
-) -> dict[str, object]:
-    return {
-        "schema": 1,
-        "run": None if run is None else run.id,
-        "results": None if run is None else str(run.folder),
-        "controls": [one.row() for one in results],
-        "undeclared": [
-            {"case": case.id, "file": case.file, "line": case.line, "feature": feature.name}
+) -> ControlsDocument:
+    return ControlsDocument(
+        schema=1,
+        run=None if run is None else run.id,
+        results=None if run is None else str(run.folder),
+        controls=list(results),
+        undeclared=[
+            ControlsUndeclared(case=case.id, file=case.file, line=case.line, feature=feature.name)
             for case, feature in found
         ],
-        "exit_code": code,
-    }
+        exit_code=code,
+    )

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from jetproof import __version__
 from jetproof.model.verdict import Result
 from jetproof.results.digest import digest_document
-from jetproof.results.rows import Row
+from jetproof.results.rows import Row, plain
 from jetproof.sinks.record import Outcome, Record
 from jetproof.sinks.report_file import Facts, ReportFile, Status, body, reported, short_reason
 from jetproof.sinks.targets import target_rows
@@ -62,7 +62,7 @@ def ctrf_document(record: Record, facts: Facts) -> Row:
 def results_extra(record: Record) -> Row:
     """What the run as a whole says beyond CTRF's own fields."""
     return {
-        "digest": _shown(digest_document(record.results)),
+        "digest": _shown(plain(digest_document(record.results))),
         "verdicts": {verdict.value: count for verdict, count in record.verdicts.items()},
         "notices": [visible(text, 1000) for text in record.notices],
     }
@@ -149,10 +149,10 @@ def _environment(record: Record) -> Row:
     rows = target_rows(record, record.started.targets if record.started else ())
     return {
         "appName": "nats-server",
-        "appVersion": _joined(row["version"] or row["target"] for row in rows),
-        "testEnvironment": _joined(row["provider"] or "" for row in rows),
+        "appVersion": _joined(row.version or row.target for row in rows),
+        "testEnvironment": _joined(row.provider or "" for row in rows),
         "osPlatform": sys.platform,
-        "extra": {"targets": [visible(str(row["target"])) for row in rows]},
+        "extra": {"targets": [visible(row.target) for row in rows]},
     }
 
 

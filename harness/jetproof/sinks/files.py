@@ -35,9 +35,11 @@ from jetproof.results.rows import (
     encode,
     frame_row,
     json_default,
+    plain,
     question_row,
     schema_row,
 )
+from jetproof.results.run_targets import merge_targets
 from jetproof.results.server_code import JOURNAL as SERVER_CODE
 from jetproof.sinks.record import Record
 from jetproof.sinks.server_code import keep as keep_code
@@ -197,7 +199,7 @@ class RunFolder:
                 "resumed": [*(resumed if isinstance(resumed, list) else ()), again],
             }
         self._document |= {
-            "targets": target_rows(self._record, event.targets),
+            "targets": self._targets(event.targets),
             "interrupted": False,
             "verdicts": {},
             "cells": 0,
@@ -230,7 +232,8 @@ class RunFolder:
         played = [outcome.cell for outcome in self._record.outcomes]
         results = _merge(self._earlier.results if self._earlier else (), played)
         cells = [one for one in results if isinstance(one, Cell)]
-        earlier_wall = self._earlier.document.get("wall_ms") if self._earlier else None
+        earlier = self._earlier.document if self._earlier else {}
+        earlier_wall = earlier.get("wall_ms")
         started = self._record.started
         verdicts: dict[str, int] = {}
         for one in results:
@@ -238,9 +241,8 @@ class RunFolder:
                 verdicts[one.verdict.value] = verdicts.get(one.verdict.value, 0) + 1
         self._document |= {
             "finished_at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z",
-            "targets": _merge_targets(
-                self._earlier.document.get("targets") if self._earlier else None,
-                target_rows(self._record, started.targets if started else ()),
+            "targets": merge_targets(
+                [earlier.get("targets"), self._targets(started.targets if started else ())]
             ),
             "interrupted": event.interrupted,
             "verdicts": verdicts,
@@ -253,6 +255,9 @@ class RunFolder:
             "slowest_case_ms": round(max((cell.ms for cell in cells), default=0.0), 3),
         }
         self._write_document()
+
+    def _targets(self, names: Sequence[str]) -> list[Row]:
+        return [plain(row) for row in target_rows(self._record, names)]
 
     def _write_document(self) -> None:
         text = json.dumps(self._document, indent=2) + "\n"
@@ -335,27 +340,9 @@ def _merge(earlier: Iterable[Result], played: Iterable[Result]) -> Sequence[Resu
     return tuple({(one.name, one.target): one for one in (*earlier, *played)}.values())
 
 
-def _merge_targets(earlier: object, now: list[Row]) -> list[Row]:
-    """The targets of a resumed run: each as it was seen last, with all its servers."""
-    merged = {str(row["target"]): row for row in earlier} if isinstance(earlier, list) else {}
-    for row in now:
-        before = merged.get(str(row["target"]))
-        if before is None:
-            merged[str(row["target"])] = row
-            continue
-        servers = [*_list(before.get("servers")), *_list(row.get("servers"))]
-        known = {key: value for key, value in row.items() if value is not None}
-        merged[str(row["target"])] = {**before, **known, "servers": servers}
-    return list(merged.values())
-
-
 def _file_names() -> tuple[str, ...]:
     return (RUN_FILE, *(f"{name}.jsonl" for name in JOURNALS))
 
 
 def _mapping(value: object) -> dict[str, object]:
     return dict(value) if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from jetproof.campaigns.planning import Expected
 from jetproof.events import CaseFinished, CaseStarted, Event, SchemaJudged, TargetFailed
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.results.rows import Row
+from jetproof.results.documents.playing import MatrixRelease, verdict_counts
 
 
 @dataclass(slots=True)
@@ -106,17 +106,17 @@ class Board:
     def running(self) -> list[Release]:
         return [row for row in self.releases.values() if row.began is not None and not row.done]
 
-    def rows(self) -> list[Row]:
-        """The releases as plain data."""
+    def rows(self) -> list[MatrixRelease]:
+        """The releases for `--json`."""
         return [
-            {
-                "target": row.target,
-                "cells": row.played,
-                "expected": row.expected.cells,
-                "verdicts": {verdict.value: row.verdicts[verdict] for verdict in Verdict},
-                "wall_ms": None if row.seconds is None else round(row.seconds * 1000, 3),
-                "problems": list(dict.fromkeys(row.problems)),
-            }
+            MatrixRelease(
+                target=row.target,
+                cells=row.played,
+                expected=row.expected.cells,
+                verdicts=verdict_counts(row.verdicts),
+                wall_ms=None if row.seconds is None else round(row.seconds * 1000, 3),
+                problems=list(dict.fromkeys(row.problems)),
+            )
             for row in self.releases.values()
         ]
 

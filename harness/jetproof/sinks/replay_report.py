@@ -8,6 +8,7 @@ from rich.text import Text
 
 from jetproof.events import CaseFinished, Event, Notice, RunStarted, TargetFailed, TargetStarted
 from jetproof.model.verdict import Verdict
+from jetproof.results.documents.playing import ReplayDocument
 from jetproof.results.rows import cell_row, check_row, frame_row
 from jetproof.sinks.console.evidence import (
     check_table,
@@ -76,14 +77,14 @@ class ReplayConsole:
             yield line(f"    position {key}: {visible(text, 1000)}")
 
 
-def replay_document(run: str, finished: CaseFinished | None, code: int) -> dict[str, object]:
+def replay_document(run: str, finished: CaseFinished | None, code: int) -> ReplayDocument:
     if finished is None:
-        return {"schema": 1, "cell": None, "checks": [], "frames": [], "exit_code": code}
+        return ReplayDocument(schema=1, cell=None, checks=[], frames=[], exit_code=code)
     cell = finished.cell
-    return {
-        "schema": 1,
-        "cell": cell_row(run, cell),
-        "checks": [check_row(run, cell, n, check) for n, check in enumerate(finished.checks, 1)],
-        "frames": [frame_row(run, cell, n, frame) for n, frame in enumerate(finished.frames, 1)],
-        "exit_code": code,
-    }
+    return ReplayDocument(
+        schema=1,
+        cell=cell_row(run, cell),
+        checks=[check_row(run, cell, n, check) for n, check in enumerate(finished.checks, 1)],
+        frames=[frame_row(run, cell, n, frame) for n, frame in enumerate(finished.frames, 1)],
+        exit_code=code,
+    )

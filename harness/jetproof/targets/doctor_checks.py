@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 _SECONDS = 10
@@ -25,9 +25,6 @@ class Finding:
     purpose: str
     fix: str = ""
     needed: bool = False
-
-    def document(self) -> dict[str, object]:
-        return asdict(self)
 
 
 def examine(time_factor: Callable[[], float]) -> list[Finding]:

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from jetproof.model.identity import REFERENCE, client_name
+from jetproof.model.identity import REFERENCE
 from jetproof.model.verdict import Cell, Result, Verdict
 from jetproof.results.digest import Digest, Group, digest, not_scored_line, span, subject_of
+from jetproof.results.rows import plain
 from jetproof_reports.newest import cell_of
 from jetproof_reports.plain import Plain, Row, Tables, https, rows_of, text
 from jetproof_reports.releases import release_key
@@ -92,16 +93,12 @@ def _groups(cells: Iterable[Cell]) -> list[Plain]:
     """The groups, each with where it shows among the releases that its own library was played on."""
     by_library: dict[str | None, list[Cell]] = {}
     for cell in cells:
-        by_library.setdefault(_library(cell.client), []).append(cell)
+        by_library.setdefault(cell.library, []).append(cell)
     found: list[tuple[Group, str]] = []
     for mine in by_library.values():
         about = digest(mine)
         found += [(group, span(group.servers, about.servers)) for group in about.groups]
     return [
-        {**group.document(), "upstream": https(group.upstream), "since": since}
+        {**plain(group.document()), "upstream": https(group.upstream), "since": since}
         for group, since in sorted(found, key=lambda pair: pair[0].rank)
     ]
-
-
-def _library(client: str | None) -> str | None:
-    return client_name(client).library if client else None

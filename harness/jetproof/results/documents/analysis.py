@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from jetproof.model.clause import Actor, Level, Status
 from jetproof.model.verdict import Verdict
 from jetproof.results.controls import Outcome
+from jetproof.results.coverage import State
 from jetproof.results.rows import Count, Number
 
 
@@ -21,9 +22,7 @@ class CoverageClause(msgspec.Struct, frozen=True, kw_only=True):
     actor: Actor
     status: Status
     state: Annotated[
-        Literal[
-            "judged", "known", "position", "reference", "vacuous", "n/a", "not-played", "untested"
-        ],
+        State,
         Meta(
             description=(
                 "The best that any cell of it shows; reference: only the "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
@@ -87,6 +88,21 @@ class VerdictCounts(msgspec.Struct, frozen=True, kw_only=True):
     error: Count
 
 
+def verdict_counts(counts: Mapping[Verdict, int]) -> VerdictCounts:
+    """How many have each verdict; every verdict is named."""
+    return VerdictCounts(
+        pass_=counts.get(Verdict.PASS, 0),
+        fail=counts.get(Verdict.FAIL, 0),
+        warn=counts.get(Verdict.WARN, 0),
+        position=counts.get(Verdict.POSITION, 0),
+        known=counts.get(Verdict.KNOWN, 0),
+        stale=counts.get(Verdict.STALE, 0),
+        unstable=counts.get(Verdict.UNSTABLE, 0),
+        n_a=counts.get(Verdict.NOT_APPLICABLE, 0),
+        error=counts.get(Verdict.ERROR, 0),
+    )
+
+
 class RunMismatch(msgspec.Struct, frozen=True, kw_only=True):
     step: str
     iteration: str
@@ -151,12 +167,13 @@ class RunDocument(msgspec.Struct, frozen=True, kw_only=True):
     notices: Annotated[list[str], Meta(description="What a person should know.")]
     results: Annotated[str | None, Meta(description="The run folder.")]
     exit_code: Annotated[
-        Literal[0, 1, 2, 3, 130, 143],
+        int,
         Meta(
             description=(
                 "0 conforms, 1 does not, 2 the results could not be written, 3 no "
                 "verdict for some cell, 130 and 143 interrupted."
-            )
+            ),
+            extra_json_schema={"enum": [0, 1, 2, 3, 130, 143]},
         ),
     ]
 
@@ -236,7 +253,7 @@ class ReplayDocument(msgspec.Struct, frozen=True, kw_only=True):
     cell: CellRow | None
     checks: list[CheckRow]
     frames: list[FrameRow]
-    exit_code: Literal[0, 1, 3, 130, 143]
+    exit_code: Annotated[int, Meta(extra_json_schema={"enum": [0, 1, 3, 130, 143]})]
 
 
 class BisectLeftOut(msgspec.Struct, frozen=True, kw_only=True):
@@ -637,11 +654,12 @@ class ControlsDocument(msgspec.Struct, frozen=True, kw_only=True):
         Meta(description="Cases that send a feature and do not declare it."),
     ]
     exit_code: Annotated[
-        Literal[0, 1, 3, 130, 143],
+        int,
         Meta(
             description=(
                 "1 if a case is vacuous or its declaration wrong, 3 if some control got no verdict."
-            )
+            ),
+            extra_json_schema={"enum": [0, 1, 3, 130, 143]},
         ),
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -32,9 +32,6 @@ class Entry:
     reason: str = ""
     hint: str = ""
     log: str = ""
-
-    def document(self) -> dict[str, object]:
-        return asdict(self)
 
 
 def entries(*, cache_dir: Path | None = None) -> Iterator[Entry]:
