@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict
 
 from jetproof.campaigns.campaign import Campaign
 from jetproof.campaigns.request import Request, Settings
@@ -21,6 +22,7 @@ from jetproof.events import CaseFinished, Emit, Event, RunFinished, RunStarted
 from jetproof.load.library import Library, load_library
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.results import Run, read_run
+from jetproof.results.documents.playing import RunDocument
 
 REQUEST = Request(patterns=("dice",), servers=("2.15.1",))
 
@@ -42,6 +44,12 @@ class Dice(Campaign):
             attempt = options.attempts.get(cell.name, 0) + 1
             events(CaseFinished(replace(cell, attempt=attempt)))
         events.finish()
+
+
+class DiceDocument(RunDocument, frozen=True, kw_only=True):
+    """What `--json` prints: a run, and more."""
+
+    dice: int
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +88,11 @@ def _dice(library: Library, earlier: Run | None = None, **faces: Verdict) -> Dic
 
 def _play(campaign: Campaign, out: Path) -> int:
     args = argparse.Namespace(json=True, verbose=False, out=out, junit=None, ctrf=None)
-    return asyncio.run(play_campaign(args, campaign, more=lambda: {"dice": 1}))
+
+    def document_of(run: RunDocument) -> DiceDocument:
+        return DiceDocument(**asdict(run), dice=1)
+
+    return asyncio.run(play_campaign(args, campaign, document_of=document_of))
 
 
 def test_it_gets_a_folder_a_document_and_an_exit_code(

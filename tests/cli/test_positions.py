@@ -120,7 +120,7 @@ def test_the_odd_one_is_marked(
     assert "yes  go:a@1.0.0, js:b@2.0.0\n" in told
     assert "no   py:c@3.0.0 (alone)\n" in told
     assert "| one: kept | yes | yes | **no** (alone) |" in told
-    assert [positions._row(point)["odd"] for point in found] == ["py:c@3.0.0"]
+    assert [point.odd for point in positions._document(found).points] == ["py:c@3.0.0"]
 
 
 def test_answers_that_begin_alike_are_kept_apart(capsys: pytest.CaptureFixture[str]) -> None:
