@@ -45,6 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _told(error: JetproofError, *, as_json: bool) -> int:
     from jetproof.cli.common import error_document, write_json
+    from jetproof.model.wording import plural
     from jetproof.sinks.console.lines import ALARM, line
     from jetproof.sinks.console.screen import Screen
 
@@ -54,7 +55,7 @@ def _told(error: JetproofError, *, as_json: bool) -> int:
     mistakes = len(getattr(error, "mistakes", ()))
     first, *more = error.message.split("\n")
     if mistakes:
-        first, more = f"{mistakes} mistake{'' if mistakes == 1 else 's'}:", [first, *more]
+        first, more = f"{plural(mistakes, 'mistake')}:", [first, *more]
     lines = [line(("jetproof:", ALARM), f" {first}"), *map(line, more)]
     if error.hint:
         head, *rest = error.hint.split("\n")

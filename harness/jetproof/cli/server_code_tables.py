@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from jetproof.cli.common import plural
+from jetproof.model.wording import plural
 from jetproof.results.server_code import FileCode, FunctionCode, ServerCode
 from jetproof.results.server_diff import Changes, Range
 from jetproof.sinks.console.lines import Layout, bold, dim, line
