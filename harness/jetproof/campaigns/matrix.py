@@ -23,6 +23,7 @@ from jetproof.engine.verdicts import Ruling
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Emit, Event, Notice, TargetFailed
 from jetproof.load.library import Library
+from jetproof.model.identity import ANY
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Item, Plan, PlanTarget, make_plan, name_of
 from jetproof.results import Run
@@ -31,7 +32,6 @@ from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import MODULE_PROVIDERS, parse, redacted
 from jetproof.tasks import all_of
 
-ANY = "any"
 SERVERS_EACH = 8
 """Server processes that one release gets: two clusters and two single servers, say."""
 JOBS_PER_CORE = 8

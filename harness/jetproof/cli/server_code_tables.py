@@ -79,7 +79,7 @@ def _foot_lines(one: ServerCode) -> Iterator[Text]:
 
 
 def function_lines(
-    one: ServerCode, functions: Sequence[FunctionCode], layout: Layout, *, verbose: bool
+    one: ServerCode, functions: Sequence[FunctionCode], *, verbose: bool
 ) -> Iterator[Text]:
     """Functions that no case or one case reaches; with `verbose` all of them.
 
