@@ -15,7 +15,7 @@ from jetproof.errors import JetproofError
 from jetproof.load.library import Library, load_cases
 from jetproof.model.case import Case
 from jetproof.model.patterns import ABOUT_PATTERNS
-from jetproof.plan import Selected, Selection, matches, select
+from jetproof.plan import Selected, Selection, matches, named_exactly, select
 
 _SUFFIXES = (".yaml", ".yml")
 
@@ -85,6 +85,21 @@ def select_cases(
     files = ", ".join(str(path) for path in patterns.files)
     reasons = (inside.partial, other.partial, f"cases of {files}")
     return Selected(inside.items + other.items, "; ".join(filter(None, reasons)))
+
+
+def select_one(
+    library: Library, selection: Selection, *, purpose: str, for_clients: bool = False
+) -> Selected:
+    """The one case that a selection names; `purpose` says in the error why it must be one."""
+    selected = select_cases(library, selection, for_clients=for_clients)
+    if len(selected.items) != 1:
+        listed = ", ".join(item.case.id for item in selected.items[:10])
+        raise JetproofError(
+            f"{' '.join(selection.patterns)!r} names {len(selected.items)} cases",
+            phase="plan",
+            hint=f"{purpose}; these are: {listed}",
+        )
+    return named_exactly(selected)
 
 
 def _check_plane(library: Library, names: Sequence[str], pool: Sequence[Case]) -> None:
