@@ -14,6 +14,7 @@ from jetproof.load.library import Library
 from jetproof.model.verdict import EXPLAINED, Cell, Check, FrameRecord
 from jetproof.plan import Selected
 from jetproof.results import Key, Run, read_run
+from jetproof.targets.spec import is_redacted
 
 
 def resumed(folder: Path, given: Request, *, others: bool = False) -> tuple[Request, Run]:
@@ -30,7 +31,7 @@ def resumed(folder: Path, given: Request, *, others: bool = False) -> tuple[Requ
             phase="plan",
             hint="leave out patterns and options that select, or start a new run",
         )
-    if not given.servers and any("***@" in server for server in request.servers):
+    if not given.servers and any(map(is_redacted, request.servers)):
         raise JetproofError(
             f"{folder} does not keep passwords",
             phase="plan",
