@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from jetproof.campaigns.interrupts import Interrupts, play
+from jetproof.campaigns.interrupts import Interrupts, attended
 from jetproof.campaigns.selecting import select_one
-from jetproof.engine.run import RunOptions, Stop
+from jetproof.engine.run import RunOptions, Stop, run
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, Notice
 from jetproof.load.library import Library
@@ -151,7 +151,9 @@ class CasePlayer:
             elif isinstance(event, Notice):
                 self.notify(event.text)
 
-        await play(plan, self.library, emit, self.options, interrupts)
+        async with attended(interrupts) as owner:
+            options = replace(self.options, owner=owner)
+            await run(plan, self.library, emit, options, interrupts.stop)
         if not found:
             self.signal = interrupts.exit_code
             raise Unanswered
