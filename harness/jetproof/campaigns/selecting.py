@@ -67,11 +67,7 @@ def select_cases(
     """The items that a selection names, whose patterns may be paths, or names that cases had.
 
     Cases for servers are chosen from, or those for client libraries; None: both."""
-    pool = {
-        False: library.cases,
-        True: library.client_cases,
-        None: (*library.cases, *library.client_cases),
-    }[for_clients]
+    pool = library.cases_for(clients=for_clients)
     asked = [library.renamed.get(pattern, pattern) for pattern in selection.patterns]
     patterns = split_patterns(library.root / "suites", asked)
     _check_plane(library, patterns.names, pool)
@@ -107,7 +103,7 @@ def _check_plane(library: Library, names: Sequence[str], pool: Sequence[Case]) -
     for name in names:
         if any(matches(case, name) for case in pool):
             continue
-        others = [case for case in (*library.cases, *library.client_cases) if matches(case, name)]
+        others = [case for case in library.cases_for(clients=None) if matches(case, name)]
         if others:
             judged, command = (
                 ("client libraries", "gate") if others[0].for_client else ("servers", "run")
