@@ -73,7 +73,7 @@ def going_on(earlier: Run, options: RunOptions) -> RunOptions:
 def with_earlier(earlier: Run, emit: Emit) -> Emit:
     """Reports what earlier parts of the run gave when it starts again, marked as such."""
 
-    def told(event: Event) -> None:
+    def emit_all(event: Event) -> None:
         if not isinstance(event, RunStarted):
             emit(event)
             return
@@ -84,7 +84,7 @@ def with_earlier(earlier: Run, emit: Emit) -> Emit:
         for result in earlier.latest_schemas:
             emit(SchemaJudged(result, earlier=True))
 
-    return told
+    return emit_all
 
 
 def _finished(run: Run, cells: Sequence[Cell]) -> list[CaseFinished]:

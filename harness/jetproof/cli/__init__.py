@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except JetproofError as error:
-        return _told(error, as_json=args.json)
+        return _report_error(error, as_json=args.json)
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return INTERRUPTED
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _bug(error, verbose=bool(getattr(args, "verbose", False)))
 
 
-def _told(error: JetproofError, *, as_json: bool) -> int:
+def _report_error(error: JetproofError, *, as_json: bool) -> int:
     from jetproof.cli.common import error_document, write_json
     from jetproof.model.wording import plural
     from jetproof.sinks.console.lines import ALARM, line
