@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Parts:
-    """Every object of the reading is made of a class that it names, so that a subclass can stand in."""
+    """Names the class of every object that a reading makes, so that a subclass can stand in for it."""
 
     def part(self, role: type[T]) -> type[T]:
         """The class to make objects of: the role itself. `targets.faults` puts subclasses there."""
