@@ -212,7 +212,7 @@ def choose(side: Side, kept: Sequence[KeptRun]) -> Chosen:
     import pyarrow.parquet as pq
 
     runs = [run for run in kept if side.run in ("", run.run_id)]
-    names = ["spec", "target", *_MATCHED]
+    names = ["case", "spec", "target", *_MATCHED]
     rows: list[dict[str, Any]] = []
     for run in runs:
         rows += pq.read_table(run.folder / "cells.parquet", columns=names).to_pylist()

@@ -27,7 +27,9 @@ STEPS = """\
         reply: {position: cut}
 """
 PRIVATE = "{connections: {second: {}, main: {options: {name: mine}}}}"
-OWN_ESCAPES = re.compile(r"\x1b\[[0-9;]*m|\r|\x1b\[2K|\x1b\[K|\x1b\[\?25[lh]|\x1b\[\?7[lh]")
+OWN_ESCAPES = re.compile(
+    r"\x1b\[[0-9;]*m|\r|\x1b\[2K|\x1b\[1A|\x1b\[K|\x1b\[\?25[lh]|\x1b\[\?7[lh]"
+)
 
 
 def told(folder: Path, kind: str, *more: str) -> Done:

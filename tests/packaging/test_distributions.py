@@ -26,11 +26,14 @@ def contents(wheel: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+LEFT_BEHIND = {"__pycache__", "node_modules"}
+
+
 def source_files(folder: str) -> set[str]:
-    """The files of a source folder, relative to it, without what Python leaves behind."""
+    """The files of a source folder, relative to it, without what Python and npm leave behind."""
     root = CHECKOUT / folder
     found = (path for path in root.rglob("*") if path.is_file())
-    return {p.relative_to(root).as_posix() for p in found if "__pycache__" not in p.parts}
+    return {p.relative_to(root).as_posix() for p in found if LEFT_BEHIND.isdisjoint(p.parts)}
 
 
 @pytest.fixture(scope="module")

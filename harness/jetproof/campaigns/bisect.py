@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from jetproof.campaigns.interrupts import Interrupts, play
-from jetproof.campaigns.selecting import select_cases
-from jetproof.engine.run import RunOptions, Stop
+from jetproof.campaigns.interrupts import Interrupts, attended
+from jetproof.campaigns.selecting import select_one
+from jetproof.engine.run import RunOptions, Stop, run
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Event, Notice
 from jetproof.load.library import Library
 from jetproof.model.verdict import Cell, Verdict
-from jetproof.plan import PlanTarget, Selected, Selection, make_plan, named_exactly, why_not
+from jetproof.plan import PlanTarget, Selected, Selection, make_plan, why_not
 from jetproof.targets.go_versions import candidates
 from jetproof.targets.redaction import without_passwords
 from jetproof.targets.resolve import resolve
@@ -57,15 +57,7 @@ def answer(cell: Cell) -> Hashable:
 
 def one_case(library: Library, pattern: str) -> Selected:
     """The one case that a pattern names."""
-    selected = select_cases(library, Selection((pattern,)))
-    if len(selected.items) != 1:
-        listed = ", ".join(item.case.id for item in selected.items[:10])
-        raise JetproofError(
-            f"{pattern!r} names {len(selected.items)} cases",
-            phase="plan",
-            hint=f"bisect looks at one; these are: {listed}",
-        )
-    return named_exactly(selected)
+    return select_one(library, Selection((pattern,)), purpose="bisect looks at one")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +151,9 @@ class CasePlayer:
             elif isinstance(event, Notice):
                 self.notify(event.text)
 
-        await play(plan, self.library, emit, self.options, interrupts)
+        async with attended(interrupts) as owner:
+            options = replace(self.options, owner=owner)
+            await run(plan, self.library, emit, options, interrupts.stop)
         if not found:
             self.signal = interrupts.exit_code
             raise Unanswered

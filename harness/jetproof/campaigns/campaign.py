@@ -1,4 +1,4 @@
-"""What the campaigns share that fill one run folder: `run`, `matrix`, `gate`.
+"""What the campaigns share that are one run: `run`, `matrix`, `gate`, `replay`.
 
 A campaign is planned by a function of its module, which resolves targets and starts nothing. `play`
 then plays it, and reports all of it as events. A new campaign says in `_play` what it plays, and gets
@@ -66,15 +66,15 @@ class Campaign(ABC):
     async def play(self, emit: Emit, owner: Owner) -> None:
         """Play all of it, until it is done or `stop` says so."""
 
-        def tell(event: Event) -> None:
+        def keep(event: Event) -> None:
             if isinstance(event, (CaseFinished, SchemaJudged)):
                 one = event.cell if isinstance(event, CaseFinished) else event.result
                 self._results[one.name, redacted(one.target)] = one
             emit(event)
 
         for text in self.notices:
-            tell(Notice(text))
-        emit_all = tell if self.earlier is None else with_earlier(self.earlier, tell)
+            keep(Notice(text))
+        emit_all = keep if self.earlier is None else with_earlier(self.earlier, keep)
         await self._play(emit_all, replace(self.options, owner=owner))
 
     @abstractmethod

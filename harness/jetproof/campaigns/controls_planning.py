@@ -22,7 +22,7 @@ from jetproof.results import Run, read_run
 from jetproof.results.controls import ControlResult, Outcome
 from jetproof.targets.clients.spec import client_named
 from jetproof.targets.resolve import resolve
-from jetproof.targets.spec import redacted
+from jetproof.targets.spec import is_redacted, redacted
 from jetproof.targets.sweep import Owner
 
 _WRONG = (Outcome.VACUOUS, Outcome.CONTRADICTED)
@@ -155,7 +155,7 @@ def _concerned(library: Library, selected: Selected, *, sent: bool) -> Selected:
 
 def _targets(earlier: Run) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(cell.target for cell in earlier.latest))
-    if any("***@" in name for name in names):
+    if any(map(is_redacted, names)):
         raise JetproofError(
             f"{earlier.folder} does not keep passwords",
             phase="plan",

@@ -1,4 +1,4 @@
-"""Plays a plan with a person in front of it: the live line, Ctrl-C, and what is left at the end.
+"""Campaigns with a person in front of them: Ctrl-C, ticks for the live line, and the exit code.
 
 Ctrl-C once starts no further case, takes the servers down and writes what there is. Twice waits
 for nothing while taking them down. A third time ends the process; the servers die with it.
@@ -11,13 +11,11 @@ import contextlib
 import gc
 import signal
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from jetproof.engine.run import RunOptions, Stop, run
+from jetproof.engine.run import Stop
 from jetproof.errors import JetproofError
-from jetproof.events import INTERRUPTED, Emit
-from jetproof.load.library import Library
-from jetproof.plan import Plan
+from jetproof.events import INTERRUPTED
 from jetproof.targets.sweep import Owner, own_run
 
 _TICK_SECONDS = 0.1
@@ -77,19 +75,6 @@ def exit_code(
     if interrupts.exit_code is not None:
         return interrupts.exit_code
     return 2 if failures else verdicts()
-
-
-async def play(
-    plan: Plan,
-    library: Library,
-    emit: Emit,
-    options: RunOptions,
-    interrupts: Interrupts,
-    tick: Callable[[], None] | None = None,
-) -> None:
-    """Play the plan to its end, or to the interruption that `interrupts` then tells of."""
-    async with attended(interrupts, tick) as owner:
-        await run(plan, library, emit, replace(options, owner=owner), interrupts.stop)
 
 
 @contextlib.asynccontextmanager

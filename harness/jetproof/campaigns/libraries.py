@@ -21,6 +21,7 @@ from jetproof.model.client import OPERATIONS
 from jetproof.model.client_ledger import ClientLedger
 from jetproof.model.edition import Edition
 from jetproof.model.identity import REFERENCE
+from jetproof.model.wording import plural
 from jetproof.plan import PlanClient
 from jetproof.results.documents.playing import GateLibrary
 from jetproof.targets.clients.build import BuildFailed, Client, prepare_client
@@ -50,11 +51,11 @@ class Judged:
         assert self.hello is not None
         parts = ", ".join(f"{name} {version}" for name, version in self.hello.parts.items())
         claims = ", ".join(f"{spec}@{number}" for spec, number in sorted(plan.claims.items()))
-        known = len(self.ledger.entries)
+        known = plural(len(self.ledger.entries), "known failure")
         edition = f"; edition {self.edition.name}" if self.edition else ""
         return (
             f"{plan.name} ({parts or plan.library}; {self.hello.runtime}) claims "
-            f"{claims or 'no revision'}; {known} known failure{'' if known == 1 else 's'}{edition}"
+            f"{claims or 'no revision'}; {known}{edition}"
         )
 
     def document(self) -> GateLibrary:

@@ -23,6 +23,7 @@ from jetproof.engine.verdicts import Ruling
 from jetproof.errors import JetproofError
 from jetproof.events import CaseFinished, Emit, Event, Notice, TargetFailed
 from jetproof.load.library import Library
+from jetproof.model.identity import ANY
 from jetproof.model.verdict import Cell, Verdict
 from jetproof.plan import Item, Plan, PlanTarget, make_plan, name_of
 from jetproof.results import Run
@@ -31,7 +32,6 @@ from jetproof.targets.resolve import resolve
 from jetproof.targets.spec import MODULE_PROVIDERS, parse, redacted
 from jetproof.tasks import all_of
 
-ANY = "any"
 SERVERS_EACH = 8
 """Server processes that one release gets: two clusters and two single servers, say."""
 JOBS_PER_CORE = 8
@@ -143,7 +143,7 @@ class _Release:
     emit: Emit
     options: RunOptions
     stop: Stop
-    _told: set[tuple[str, int]] = field(default_factory=set)
+    _reported: set[tuple[str, int]] = field(default_factory=set)
 
     async def play(self, places: asyncio.Semaphore) -> None:
         whole = self.matrix.stop
@@ -183,7 +183,7 @@ class _Release:
         loop = asyncio.get_running_loop()
 
         def notify(text: str) -> None:
-            """Called in the thread that fetches; sinks are told in this one."""
+            """Called in the thread that fetches; sinks hear of it in this one."""
             loop.call_soon_threadsafe(self._tell, Notice(text))
 
         fetching = asyncio.create_task(self.matrix.fetch(self._target, notify))
@@ -197,7 +197,7 @@ class _Release:
 
     def _tell(self, event: Event) -> None:
         if isinstance(event, CaseFinished):
-            self._told.add((event.cell.name, event.cell.spec_revision))
+            self._reported.add((event.cell.name, event.cell.spec_revision))
         self.emit(event)
 
     def _owed(self, problem: str) -> None:
@@ -214,7 +214,7 @@ class _Release:
             for group in self.plan.groups
             for item in group.items
         ]
-        missing = [cell for cell in cells if (cell.name, cell.spec_revision) not in self._told]
+        missing = [cell for cell in cells if (cell.name, cell.spec_revision) not in self._reported]
         if any(cell.verdict is Verdict.ERROR for cell in missing):
             self.emit(TargetFailed(self._target.name, ANY, ANY, problem))
         for cell in missing:

@@ -15,14 +15,14 @@ from jetproof.targets.spec import Provider, parse_list
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where releases run that did not say so themselves, and the line that tells it."""
+    """Where releases run that did not say so themselves, and the line that says so."""
 
     provider: Literal["container", "embedded"] | None
     heading: str
 
 
 async def find_provider(asked: str | None, servers: Sequence[str], *, resuming: bool) -> Where:
-    """Containers where a Docker engine answers; whoever asks for one provider gets it."""
+    """Containers where a Docker engine answers, unless a provider is asked for."""
     if resuming:
         return Where(None, "servers: as in the run that is resumed")
     if asked == "embedded":
@@ -34,8 +34,8 @@ async def find_provider(asked: str | None, servers: Sequence[str], *, resuming: 
 
     problem = await asyncio.to_thread(engine_problem)
     if problem is None:
-        told = "--provider container" if asked else "--provider embedded takes release binaries"
-        return Where("container", f"servers: in containers, a Docker engine answers ({told})")
+        option = "--provider container" if asked else "--provider embedded takes release binaries"
+        return Where("container", f"servers: in containers, a Docker engine answers ({option})")
     if asked == "container":
         raise JetproofError(
             f"--provider container was asked for: {problem.splitlines()[0]}",

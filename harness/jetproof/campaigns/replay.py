@@ -11,7 +11,7 @@ from jetproof.campaigns.campaign import Campaign
 from jetproof.campaigns.interrupts import Interrupts
 from jetproof.campaigns.libraries import Judged, meet, pools
 from jetproof.campaigns.request import Settings
-from jetproof.campaigns.selecting import select_cases
+from jetproof.campaigns.selecting import select_one
 from jetproof.engine.run import RunOptions, run
 from jetproof.errors import JetproofError
 from jetproof.events import Emit
@@ -19,7 +19,7 @@ from jetproof.load.library import Library
 from jetproof.model.case import Case
 from jetproof.model.identity import cell_id, revision_of
 from jetproof.model.verdict import Result, exit_code
-from jetproof.plan import Plan, Selected, Selection, client_items, make_plan, named_exactly
+from jetproof.plan import Plan, Selected, Selection, client_items, make_plan
 from jetproof.targets.clients.spec import parse_client
 from jetproof.targets.resolve import resolve_one
 from jetproof.targets.topology import RunningTarget
@@ -120,12 +120,5 @@ def _selected(library: Library, cell: Wanted) -> Selected:
             hint="say which one: --client go:nats.go",
         )
     selection = Selection((name,), specs=(cell.revision,) if cell.revision else ())
-    selected = select_cases(library, selection, for_clients=cell.client is not None)
-    if len(selected.items) != 1:
-        listed = ", ".join(item.case.id for item in selected.items[:10])
-        raise JetproofError(
-            f"{name!r} names {len(selected.items)} cases",
-            phase="plan",
-            hint=f"replay plays one; these are: {listed}",
-        )
-    return named_exactly(selected)
+    for_clients = cell.client is not None
+    return select_one(library, selection, purpose="replay plays one", for_clients=for_clients)

@@ -14,6 +14,7 @@ from jetproof.load.library import Library
 from jetproof.model.verdict import EXPLAINED, Cell, Check, FrameRecord
 from jetproof.plan import Selected
 from jetproof.results import Key, Run, read_run
+from jetproof.targets.spec import is_redacted
 
 
 def resumed(folder: Path, given: Request, *, others: bool = False) -> tuple[Request, Run]:
@@ -30,7 +31,7 @@ def resumed(folder: Path, given: Request, *, others: bool = False) -> tuple[Requ
             phase="plan",
             hint="leave out patterns and options that select, or start a new run",
         )
-    if not given.servers and any("***@" in server for server in request.servers):
+    if not given.servers and any(map(is_redacted, request.servers)):
         raise JetproofError(
             f"{folder} does not keep passwords",
             phase="plan",
@@ -72,7 +73,7 @@ def going_on(earlier: Run, options: RunOptions) -> RunOptions:
 def with_earlier(earlier: Run, emit: Emit) -> Emit:
     """Reports what earlier parts of the run gave when it starts again, marked as such."""
 
-    def told(event: Event) -> None:
+    def emit_all(event: Event) -> None:
         if not isinstance(event, RunStarted):
             emit(event)
             return
@@ -83,7 +84,7 @@ def with_earlier(earlier: Run, emit: Emit) -> Emit:
         for result in earlier.latest_schemas:
             emit(SchemaJudged(result, earlier=True))
 
-    return told
+    return emit_all
 
 
 def _finished(run: Run, cells: Sequence[Cell]) -> list[CaseFinished]:

@@ -15,7 +15,7 @@ from jetproof.errors import JetproofError
 from jetproof.load.library import Library, load_cases
 from jetproof.model.case import Case
 from jetproof.model.patterns import ABOUT_PATTERNS
-from jetproof.plan import Selected, Selection, matches, select
+from jetproof.plan import Selected, Selection, matches, named_exactly, select
 
 _SUFFIXES = (".yaml", ".yml")
 
@@ -67,11 +67,7 @@ def select_cases(
     """The items that a selection names, whose patterns may be paths, or names that cases had.
 
     Cases for servers are chosen from, or those for client libraries; None: both."""
-    pool = {
-        False: library.cases,
-        True: library.client_cases,
-        None: (*library.cases, *library.client_cases),
-    }[for_clients]
+    pool = library.cases_for(clients=for_clients)
     asked = [library.renamed.get(pattern, pattern) for pattern in selection.patterns]
     patterns = split_patterns(library.root / "suites", asked)
     _check_plane(library, patterns.names, pool)
@@ -87,12 +83,27 @@ def select_cases(
     return Selected(inside.items + other.items, "; ".join(filter(None, reasons)))
 
 
+def select_one(
+    library: Library, selection: Selection, *, purpose: str, for_clients: bool = False
+) -> Selected:
+    """The one case that a selection names; `purpose` says in the error why it must be one."""
+    selected = select_cases(library, selection, for_clients=for_clients)
+    if len(selected.items) != 1:
+        listed = ", ".join(item.case.id for item in selected.items[:10])
+        raise JetproofError(
+            f"{' '.join(selection.patterns)!r} names {len(selected.items)} cases",
+            phase="plan",
+            hint=f"{purpose}; these are: {listed}",
+        )
+    return named_exactly(selected)
+
+
 def _check_plane(library: Library, names: Sequence[str], pool: Sequence[Case]) -> None:
     """A pattern that names cases of the other kind only is told where they are played."""
     for name in names:
         if any(matches(case, name) for case in pool):
             continue
-        others = [case for case in (*library.cases, *library.client_cases) if matches(case, name)]
+        others = [case for case in library.cases_for(clients=None) if matches(case, name)]
         if others:
             judged, command = (
                 ("client libraries", "gate") if others[0].for_client else ("servers", "run")

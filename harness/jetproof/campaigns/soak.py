@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from jetproof import clock
 from jetproof.campaigns.alignment import Pair, aligned
 from jetproof.campaigns.load import Load, LoadReport, check_cores
 from jetproof.campaigns.request import DEFAULT_TARGETS, Request, Settings
@@ -254,7 +254,7 @@ class Soak:
     async def _round(
         self, number: int, writer: Writer, owner: Owner, listener: Listener
     ) -> Round | None:
-        began = time.monotonic()
+        began = clock.now()
         seen: dict[CellKey, tuple[str, Seen]] = {}
         replayed = 0
 
@@ -286,7 +286,7 @@ class Soak:
         return Round(
             number=number,
             run=options.run,
-            seconds=round(time.monotonic() - began, 3),
+            seconds=round(clock.now() - began, 3),
             verdicts=Counter(one.outcome.verdict for _, one in seen.values()),
             replayed=replayed,
             flips=len(self.flips),

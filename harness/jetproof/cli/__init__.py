@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except JetproofError as error:
-        return _told(error, as_json=args.json)
+        return _report_error(error, as_json=args.json)
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return INTERRUPTED
@@ -51,8 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _bug(error, verbose=bool(getattr(args, "verbose", False)))
 
 
-def _told(error: JetproofError, *, as_json: bool) -> int:
+def _report_error(error: JetproofError, *, as_json: bool) -> int:
     from jetproof.cli.common import error_document, write_json
+    from jetproof.model.wording import plural
     from jetproof.sinks.console.lines import ALARM, line
     from jetproof.sinks.console.screen import Screen
 
@@ -62,7 +63,7 @@ def _told(error: JetproofError, *, as_json: bool) -> int:
     mistakes = len(getattr(error, "mistakes", ()))
     first, *more = error.message.split("\n")
     if mistakes:
-        first, more = f"{mistakes} mistake{'' if mistakes == 1 else 's'}:", [first, *more]
+        first, more = f"{plural(mistakes, 'mistake')}:", [first, *more]
     lines = [line(("jetproof:", ALARM), f" {first}"), *map(line, more)]
     if error.hint:
         head, *rest = error.hint.split("\n")

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, plural, write_json
+from jetproof.cli.common import add_command, write_json
+from jetproof.model.wording import plural
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands

@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Literal
 
-from jetproof.cli.common import add_command, plural, say, write_json
+from jetproof.cli.common import add_command, say, write_json
+from jetproof.model.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +37,7 @@ def add_parser(commands: Commands) -> None:
 def run_list(args: argparse.Namespace) -> int:
     from jetproof.targets.clients.inventory import entries
 
-    return _told(args, entries(), 0)
+    return _show(args, entries(), 0)
 
 
 def run_build(args: argparse.Namespace) -> int:
@@ -49,10 +50,10 @@ def run_build(args: argparse.Namespace) -> int:
     # Without names, everything that can be built here is asked for: the rest is no failure.
     missing = bool(args.names) and any(entry.state == "n/a" for entry in made)
     code: Literal[0, 3] = 3 if missing or any(entry.state == "failed" for entry in made) else 0
-    return _told(args, made, code)
+    return _show(args, made, code)
 
 
-def _told(args: argparse.Namespace, entries: Iterable[Entry], code: Literal[0, 3]) -> int:
+def _show(args: argparse.Namespace, entries: Iterable[Entry], code: Literal[0, 3]) -> int:
     from jetproof.results.documents.library import ClientsClient, ClientsDocument
     from jetproof.sinks.console.lines import Part, bold, line
     from jetproof.sinks.console.screen import Screen

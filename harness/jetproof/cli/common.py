@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 
 from jetproof.model.law_modes import ABOUT_LAWS, LAW_MODES
 from jetproof.model.patterns import ABOUT_PATTERNS
-from jetproof.model.wording import plural as plural
 
 if TYPE_CHECKING:
     from msgspec import Struct

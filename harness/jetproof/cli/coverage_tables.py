@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from jetproof.cli.common import plural
 from jetproof.load.library import Library
+from jetproof.model.wording import plural
 from jetproof.results.coverage import ClauseCoverage, Coverage, State
 from jetproof.results.digest import releases
 from jetproof.results.error_codes import CODES, code_rows

@@ -6,8 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, plural, write_json
+from jetproof.cli.common import add_command, write_json
 from jetproof.errors import JetproofError
+from jetproof.model.wording import plural
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands

@@ -60,7 +60,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Judge the libraries; the exit code tells how it went."""
+    """Judge the libraries; the exit code says how it went."""
     import asyncio
 
     return asyncio.run(_run(args))

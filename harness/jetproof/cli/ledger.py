@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from jetproof.cli.common import add_command, say, write_json
 from jetproof.errors import JetproofError
+from jetproof.model.wording import plural
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands
@@ -104,7 +105,7 @@ def _say_move(move: Move) -> None:
 
 def _move_lines(move: Move) -> Iterator[str]:
     red = f", {len(move.red)} of them red" if move.red else ", none of them red"
-    many = f"{len(move.more)} more cell{'' if len(move.more) == 1 else 's'}"
+    many = plural(len(move.more), "more cell")
     fewer = f", {move.fewer} fewer" if move.fewer else ""
     yield f"from {_words(move.before)} to {_words(move.after)}: {many} scored{red}{fewer}"
     for cell in move.red[:_NAMED_MOST]:

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, local_path, plural, write_json
+from jetproof.cli.common import add_command, local_path, write_json
+from jetproof.model.wording import plural
 
 if TYPE_CHECKING:
     from jetproof.campaigns.merge import Merged

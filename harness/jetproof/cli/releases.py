@@ -7,8 +7,9 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from jetproof.cli.common import add_command, at_least_one, plural, write_json
+from jetproof.cli.common import add_command, at_least_one, write_json
 from jetproof.errors import JetproofError
+from jetproof.model.wording import plural
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands

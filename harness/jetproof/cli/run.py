@@ -44,7 +44,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play what was asked for; the exit code tells how it went."""
+    """Play what was asked for; the exit code says how it went."""
     import asyncio
 
     return asyncio.run(_run(args))

@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
             screen.print(overview_lines(one, screen.layout, verbose=args.verbose))
         else:
             functions = functions_named(one, args.functions)
-            screen.print(function_lines(one, functions, screen.layout, verbose=args.verbose))
+            screen.print(function_lines(one, functions, verbose=args.verbose))
     return 0
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from jetproof.cli.common import plural
+from jetproof.model.wording import plural
 from jetproof.results.server_code import FileCode, FunctionCode, ServerCode
 from jetproof.results.server_diff import Changes, Range
 from jetproof.sinks.console.lines import Layout, bold, dim, line
@@ -79,7 +79,7 @@ def _foot_lines(one: ServerCode) -> Iterator[Text]:
 
 
 def function_lines(
-    one: ServerCode, functions: Sequence[FunctionCode], layout: Layout, *, verbose: bool
+    one: ServerCode, functions: Sequence[FunctionCode], *, verbose: bool
 ) -> Iterator[Text]:
     """Functions that no case or one case reaches; with `verbose` all of them.
 

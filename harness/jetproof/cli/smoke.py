@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, plural, say, write_json
+from jetproof.cli.common import add_command, say, write_json
+from jetproof.model.wording import plural
 
 if TYPE_CHECKING:
     from jetproof.cli.common import Commands

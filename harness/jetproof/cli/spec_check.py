@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, plural, spec_revision, write_json
+from jetproof.cli.common import add_command, spec_revision, write_json
 from jetproof.errors import JetproofError
+from jetproof.model.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rich.text import Text
 
-from jetproof.cli.common import plural
 from jetproof.model.clause import Actor, Clause, Revision, Status
 from jetproof.model.verdict import Verdict
+from jetproof.model.wording import plural
 from jetproof.results.revisions import Positions, Release, Stance, grouped
 from jetproof.results.spec_comparison import SpecComparison
 from jetproof.sinks.console.lines import Layout, bold, dim, joined, line, worded

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jetproof.cli.common import add_command, mistake_rows, plural, write_json
+from jetproof.cli.common import add_command, mistake_rows, write_json
 from jetproof.errors import JetproofError
+from jetproof.model.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

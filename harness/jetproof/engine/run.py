@@ -57,6 +57,7 @@ from jetproof.model.verdict import (
     Verdict,
     schema_checks,
 )
+from jetproof.model.wording import plural
 from jetproof.plan import Group, Item, Plan, PlanTarget, is_claimed, why_not
 from jetproof.targets.clients.process import AdapterFault
 from jetproof.targets.go_build import Built
@@ -346,7 +347,7 @@ class _Run:
             victims, self.victims = self.victims, []
             if not victims or self.stop.reason is not None:
                 return
-            self.emit(Notice(f"a server crashed: {_cells(len(victims))} played again"))
+            self.emit(Notice(f"a server crashed: {plural(len(victims), 'cell')} played again"))
             await self._groups(crashes.again(victims), replace(during, put_off=left > 0))
 
     def _judged(self, played: Played) -> None:
@@ -406,7 +407,9 @@ class _Run:
         for one in tried:
             neighbours[tuple(id(item) for item in one.group.items)] = one.group
         if tried:
-            self.emit(Notice(f"{_cells(len(tried))} failed, and {_is(len(tried))} played again"))
+            self.emit(
+                Notice(f"{plural(len(tried), 'cell')} failed, and {_is(len(tried))} played again")
+            )
         at_once, neighbourly = self.options.cases_at_once, "among its neighbours"
         among = _Pass(at_once, take, crowded=True, witnessed=False, how=neighbourly)
         for group in neighbours.values():
@@ -572,10 +575,6 @@ class _Run:
             if entry.covers(schema_key(name), target.version, ANY, target.provider)
         ]
         return rule((), schema_checks(name, record.violations.values()), covering)
-
-
-def _cells(count: int) -> str:
-    return f"{count} cell{'' if count == 1 else 's'}"
 
 
 def _is(count: int) -> str:

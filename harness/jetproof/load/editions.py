@@ -145,12 +145,7 @@ def present(library: Library, *, for_clients: bool | None = None) -> dict[str, s
     """The hash of all that can be scored today: cases, schemas of wire messages, and promises.
 
     Only what judges client libraries, or servers, if `for_clients` says so."""
-    cases = {
-        None: (*library.cases, *library.client_cases),
-        True: library.client_cases,
-        False: library.cases,
-    }[for_clients]
-    found = {case.id: case.hash for case in cases}
+    found = {case.id: case.hash for case in library.cases_for(clients=for_clients)}
     if for_clients is None:
         names = library.schemas.names()
         found |= {schema_key(name): library.schemas.fingerprint(name) for name in names}

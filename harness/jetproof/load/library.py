@@ -76,8 +76,14 @@ class Library:
     """Of every case that it has, of both kinds."""
 
     def __post_init__(self) -> None:
-        ids = frozenset(case.id for case in (*self.cases, *self.client_cases))
+        ids = frozenset(case.id for case in self.cases_for(clients=None))
         object.__setattr__(self, "ids", ids)
+
+    def cases_for(self, *, clients: bool | None) -> tuple[Case, ...]:
+        """The cases that judge client libraries, those that judge servers, or both (None)."""
+        if clients is None:
+            return (*self.cases, *self.client_cases)
+        return self.client_cases if clients else self.cases
 
     def clause(self, name: str) -> Clause:
         """A clause by its id; the error says that there is none."""

@@ -53,7 +53,7 @@ def find_clauses(library: Library, patterns: Sequence[str]) -> list[Clause]:
 def cases_by_clause(library: Library) -> dict[str, list[str]]:
     """The ids of the cases that name each clause."""
     found: dict[str, list[str]] = {}
-    for case in (*library.cases, *library.client_cases):
+    for case in library.cases_for(clients=None):
         for clause in case.clauses:
             found.setdefault(clause, []).append(case.id)
     return found

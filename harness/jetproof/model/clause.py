@@ -143,7 +143,7 @@ class Stakes(StrEnum):
 
 
 def stakes(clauses: Sequence[Clause]) -> Stakes:
-    """The strongest clause decides. A schema's own cell has no clauses: then everything is a failure."""
+    """The strongest clause decides. The result of a schema has no clauses: then everything is a failure."""
     deciding = [clause for clause in clauses if clause.decides]
     if clauses and not deciding:
         return Stakes.POSITION

@@ -15,11 +15,11 @@ from typing import Final
 REFERENCE: Final = "reference"
 """The layer, and the client, that show what a text demands. Neither is anybody's conformance."""
 EMBEDDED: Final = "embedded"
+"""The provider that a name leaves out."""
 ANY: Final = "any"
 """The topology of what is judged over all topologies of a target."""
 SCHEMAS: Final = "schemas"
 """Ledgers and editions name a wire schema in the place of a case: `schemas::pub-ack`."""
-"""The provider that a name leaves out."""
 
 _REVISION = re.compile(r"[a-z0-9-]+@[0-9]+")
 _PROVIDER = re.compile(r"[a-z]+")

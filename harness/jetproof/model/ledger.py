@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -116,6 +116,3 @@ def _same_place(known: KnownMismatch, check: Check) -> bool:
 def _same_value(known: KnownMismatch, check: Check) -> bool:
     actual = MISSING if check.actual == {"absent": True} else check.actual
     return mismatch(known.actual, actual) is None
-
-
-Ledger = Mapping[str, Sequence[Deviation]]

@@ -17,7 +17,6 @@ OPERATORS = (
     "gt", "gte", "lt", "lte", "in", "values", "hex", "base64", "instant",
 )  # fmt: skip
 WITH_A_MATCHER = ("not", "length", "base64")
-TYPES = ("string", "integer", "number", "boolean", "object", "array", "null", "timestamp")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from jetproof.model.clause import Clause
 from jetproof.model.edition import Edition
 from jetproof.model.law_modes import DEFAULT_LAWS, LAW_MODES
 from jetproof.model.verdict import SchemaResult, Verdict
+from jetproof.model.wording import plural
 from jetproof.plan import Item, Plan, Selected, Selection, make_plan, scored_by, select
 from jetproof.pytest_plugin.items import (
     OWN_EXCEPTIONS,
@@ -371,8 +372,7 @@ def usage(error: JetproofError) -> pytest.UsageError:
     """What was asked for cannot be done: pytest prints it and ends with exit code 4."""
     text = visible_lines(error.message)
     if isinstance(error, LoadError):
-        many = len(error.mistakes)
-        text = f"{many} mistake{'' if many == 1 else 's'} in case files:\n{text}"
+        text = f"{plural(len(error.mistakes), 'mistake')} in case files:\n{text}"
     hint = error.hint.replace("--out", "--jetproof-out")
     return pytest.UsageError(f"jetproof: {text}" + (f"\n  {visible_lines(hint)}" if hint else ""))
 

@@ -14,6 +14,7 @@ from jetproof.model.identity import REFERENCE
 from jetproof.model.ledger import Kind, Severity
 from jetproof.model.verdict import Result, Verdict, exit_code
 from jetproof.model.versions import Version, VersionError
+from jetproof.model.wording import plural
 from jetproof.results.documents.playing import RunDigest, RunGroup, RunNotScored, RunSubject
 
 SEVERITIES = tuple(severity.value for severity in Severity)
@@ -98,11 +99,11 @@ class Digest:
     def _news(self) -> Iterator[str]:
         fails = sum(cell.verdict is Verdict.FAIL for cell in self.new)
         if self.errors:
-            yield f"no verdict for {_many(len(self.errors), 'cell')}"
+            yield f"no verdict for {plural(len(self.errors), 'cell')}"
         if fails:
-            yield _many(fails, "new failure")
+            yield plural(fails, "new failure")
         if stale := len(self.new) - fails:
-            yield f"{_many(stale, 'cell')} not as the ledger says"
+            yield f"{plural(stale, 'cell')} not as the ledger says"
         if self.unstable:
             yield f"{len(self.unstable)} unstable"
         if not (self.new or self.unstable or self.errors):
@@ -120,15 +121,15 @@ class Digest:
         if bugs := kinds[Kind.BUG.value]:
             grave = Counter(group.severity for group in self.groups if group.kind == Kind.BUG)
             worst = [f"{grave[name]} {name}" for name in ("loss", "crash") if grave[name]]
-            yield _many(bugs, "known bug") + (f" ({', '.join(worst)})" if worst else "")
+            yield plural(bugs, "known bug") + (f" ({', '.join(worst)})" if worst else "")
         if behind := kinds[Kind.TEXT_BEHIND.value]:
             yield f"{behind} where the text is behind"
         if missing := kinds[Kind.NOT_IMPLEMENTED.value]:
-            yield f"{_many(missing, 'feature')} not implemented"
+            yield f"{plural(missing, 'feature')} not implemented"
         if readings := kinds[Kind.READING.value]:
-            yield f"{_many(readings, 'other reading')} of the text"
+            yield f"{plural(readings, 'other reading')} of the text"
         if unclassified := kinds[None]:
-            yield _many(unclassified, "known deviation")
+            yield plural(unclassified, "known deviation")
 
 
 def digest(cells: Iterable[Result], subject: str = "") -> Digest:
@@ -187,7 +188,7 @@ def not_scored_line(cells: Sequence[Result]) -> str:
     editions = ", ".join(dict.fromkeys(cell.edition or "" for cell in cells))
     counts = Counter(cell.verdict for cell in cells)
     words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in RED_FIRST if counts[verdict])
-    return f"{_many(len(cells), 'cell')} not scored by edition {editions}: {words}"
+    return f"{plural(len(cells), 'cell')} not scored by edition {editions}: {words}"
 
 
 def _not_scored_document(cells: Sequence[Result]) -> RunNotScored:
@@ -275,7 +276,3 @@ def _release_key(text: str) -> tuple[bool, Version, str]:
 
 def _place(order: Sequence[str], name: str | None) -> int:
     return order.index(name) if name in order else len(order)
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

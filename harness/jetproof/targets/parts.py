@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Parts:
-    """Asked by whoever makes an object of the reading, so that a subclass can stand in for it."""
+    """Names the class of every object that a reading makes, so that a subclass can stand in for it."""
 
     def part(self, role: type[T]) -> type[T]:
         """The class to make objects of: the role itself. `targets.faults` puts subclasses there."""

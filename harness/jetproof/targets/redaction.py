@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 from jetproof.events import (
     CaseFinished,
@@ -15,7 +16,10 @@ from jetproof.events import (
     TargetStarted,
     TargetStopped,
 )
+from jetproof.model.verdict import Cell, SchemaResult
 from jetproof.targets.spec import redacted
+
+Judged = TypeVar("Judged", Cell, SchemaResult)
 
 
 def without_passwords(event: Event) -> Event:
@@ -28,14 +32,18 @@ def without_passwords(event: Event) -> Event:
             return replace(event, target=redacted(event.target), reason=redacted(event.reason))
         case TargetStarted() | TargetStopped() | CaseStarted() | CaseHeld():
             return replace(event, target=redacted(event.target))
-        case CaseFinished(cell=cell):
-            changes = (redacted(cell.target), redacted(cell.replay), redacted(cell.reason))
-            target, replay, reason = changes
-            return replace(event, cell=replace(cell, target=target, replay=replay, reason=reason))
-        case SchemaJudged(result=result):
-            changes = (redacted(result.target), redacted(result.replay), redacted(result.reason))
-            target, replay, reason = changes
-            clean = replace(result, target=target, replay=replay, reason=reason)
-            return replace(event, result=clean)
+        case CaseFinished():
+            return replace(event, cell=_shown(event.cell))
+        case SchemaJudged():
+            return replace(event, result=_shown(event.result))
         case _:
             return event
+
+
+def _shown(one: Judged) -> Judged:
+    return replace(
+        one,
+        target=redacted(one.target),
+        replay=redacted(one.replay),
+        reason=redacted(one.reason),
+    )

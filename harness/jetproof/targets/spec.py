@@ -31,6 +31,7 @@ from jetproof.errors import JetproofError
 from jetproof.model.versions import Version, VersionError, VersionRange
 
 Provider = Literal["embedded", "container", "path", "external", "reference", "go", "cover"]
+_HIDDEN = "***@"
 _RELEASE_PROVIDERS = ("embedded", "container", "reference")
 MODULE_PROVIDERS = ("go", "cover")
 """These build any version of the Go module."""
@@ -181,7 +182,12 @@ def address(url: str) -> Address:
 
 def redacted(url: str) -> str:
     """The URL without its password, for every place that is shown or written."""
-    return re.sub(r"(://[^/@:]*):[^/]*@", r"\1:***@", url)
+    return re.sub(r"(://[^/@:]*):[^/]*@", rf"\1:{_HIDDEN}", url)
+
+
+def is_redacted(url: str) -> bool:
+    """Whether the URL lacks a password that it had."""
+    return _HIDDEN in url
 
 
 def _release(provider: Provider, text: str, *, pinned: bool) -> TargetSpec:

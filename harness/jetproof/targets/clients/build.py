@@ -13,7 +13,6 @@ stays from build to build, for what a compiler can use again.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import importlib.util
 import os
@@ -31,6 +30,7 @@ from jetproof.data import cache_root
 from jetproof.errors import JetproofError
 from jetproof.targets.clients.spec import AdapterFolder, ClientSpec, Command
 from jetproof.targets.clients.toolchain import NotBuildable, check_present, check_toolchain
+from jetproof.targets.kept import locked
 from jetproof.targets.releases import is_offline
 from jetproof.targets.server import dies_with_parent
 
@@ -149,7 +149,7 @@ def _build(
     try:
         for needed in (kept, log.parent):
             needed.mkdir(parents=True, exist_ok=True)
-        with _locked(root / f"{_file_name(folder.name)}.lock"):
+        with locked(root / f"{_file_name(folder.name)}.lock"):
             if (place / _WHOLE).is_file() and is_built(folder, version, cache_dir=root.parent):
                 return  # another run built it while we waited
             if notify is not None:
@@ -290,10 +290,3 @@ def _files(adapter: AdapterFolder, place: Path) -> Iterator[Path]:
             yield from _files(adapter, entry)
         elif entry.is_file():
             yield entry
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

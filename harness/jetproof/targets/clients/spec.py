@@ -22,7 +22,7 @@ from jetproof.errors import JetproofError
 from jetproof.load.mistakes import LoadError, Mistake, choices
 from jetproof.load.structure import FileSchema
 from jetproof.load.yaml_source import read_yaml
-from jetproof.model.identity import REFERENCE
+from jetproof.model.identity import REFERENCE, client_name
 
 FILE = "adapter.yaml"
 KITS = "kits"
@@ -112,8 +112,8 @@ def parse_client(text: str, *, adapters: Path | None = None) -> ClientSpec:
 
 def client_named(name: str) -> ClientSpec:
     """The client that a cell names: `go:nats.go@1.55.0`, `./my-adapter@1.0`, `reference@0.1.0`."""
-    bare, _, version = name.rpartition("@")
-    return parse_client(name if version and _NAMED.fullmatch(name) else bare or name)
+    client = client_name(name)
+    return parse_client(name if client.version and _NAMED.fullmatch(name) else client.library)
 
 
 def known_adapters(root: Path | None = None) -> dict[str, AdapterFolder]:

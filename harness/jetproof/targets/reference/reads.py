@@ -28,7 +28,6 @@ _API = r"\$JS(?:\.[^.]+)?\.API\."
 _DIRECT = re.compile(_API + r"DIRECT\.GET\.(?P<stream>[^.]+)(?:\.(?P<subject>.+))?")
 _MESSAGE = re.compile(_API + r"STREAM\.MSG\.GET\.(?P<stream>[^.]+)")
 _SEVERAL: Final = ("batch", "multi_last", "max_bytes")
-_NO_MESSAGE: Final = 10037
 _AGAIN: Final = 0.02
 _SETTLED: Final = 8.0
 _ERROR: Final = {

@@ -11,7 +11,7 @@ from jetproof.targets.reference_client.errors import ClientError
 from jetproof.targets.reference_client.fetching import GAP, Fetched, fetch
 from jetproof.targets.reference_client.ordered import Named, Ordered
 from jetproof.targets.reference_client.settings import FetchSettings, Settings
-from jetproof.targets.reference_client.state import Params, State, Told, seconds
+from jetproof.targets.reference_client.state import Params, Result, State, seconds
 from jetproof.targets.reference_client.values import not_open, number, text
 
 
@@ -33,28 +33,28 @@ class ConsumingCalls:
             raise not_open(params["of"])
         return thing
 
-    async def do_consumer__get(self, params: Params) -> Told:
+    async def do_consumer__get(self, params: Params) -> Result:
         ref = ConsumerRef(text(params, "stream"), text(params, "consumer"))
         consumers = self._consumers
         await consumers.get(ref)
         self.state.name(params, Named(consumers, ref))
         return {}
 
-    async def do_consumer__create(self, params: Params) -> Told:
+    async def do_consumer__create(self, params: Params) -> Result:
         stream, consumers = text(params, "stream"), self._consumers
         made = await consumers.create(stream, params.get("config") or {})
         self.state.name(params, Named(consumers, ConsumerRef(stream, str(made["name"]))))
         return {}
 
-    async def do_consumer__info(self, params: Params) -> Told:
+    async def do_consumer__info(self, params: Params) -> Result:
         source = self.source(params)
         return {"info": _as_digits(await self._consumers.info(source.ref))}
 
-    async def do_consumer__delete(self, params: Params) -> Told:
+    async def do_consumer__delete(self, params: Params) -> Result:
         await self._consumers.delete(self.source(params).ref)
         return {}
 
-    async def do_ordered__get(self, params: Params) -> Told:
+    async def do_ordered__get(self, params: Params) -> Result:
         asked = {
             "filter_subjects": params.get("filter_subjects"),
             "deliver_policy": params.get("deliver_policy"),
@@ -69,15 +69,15 @@ class ConsumingCalls:
         self.state.name(params, source)
         return {}
 
-    async def do_fetch(self, params: Params) -> Told:
+    async def do_fetch(self, params: Params) -> Result:
         settings = self._settings.fetch(params)
         fetched = await self.fetch(self.source(params), settings)
-        told: Told = {"messages": [self.state.handed_over(one) for one in fetched.deliveries]}
+        told: Result = {"messages": [self.state.handed_over(one) for one in fetched.deliveries]}
         if fetched.error is not None:
             told["error"] = fetched.error.body()
         return told
 
-    async def do_next(self, params: Params) -> Told:
+    async def do_next(self, params: Params) -> Result:
         settings = self._settings.next(params)
         fetched = await self.fetch(self.source(params), settings)
         if fetched.deliveries:
@@ -98,7 +98,7 @@ class ConsumingCalls:
         further = await fetch(line, source.ref, rest, source.accept)
         return Fetched([*fetched.deliveries, *further.deliveries], further.error)
 
-    async def do_consume(self, params: Params) -> Told:
+    async def do_consume(self, params: Params) -> Result:
         source = self.source(params)
         settings = self._settings.consume(params)
         teller = self._part(Events)(self.state, text(params, "as"))
@@ -107,15 +107,15 @@ class ConsumingCalls:
         consuming.start()
         return {}
 
-    async def do_consume__stop(self, params: Params) -> Told:
+    async def do_consume__stop(self, params: Params) -> Result:
         self.state.thing(params, Consuming).stop()
         return {}
 
-    async def do_consume__drain(self, params: Params) -> Told:
+    async def do_consume__drain(self, params: Params) -> Result:
         await self.state.thing(params, Consuming).drain()
         return {}
 
-    async def do_ack(self, params: Params) -> Told:
+    async def do_ack(self, params: Params) -> Result:
         for name in params.get("messages") or []:
             await self.acknowledge(name, params)
         return {}
@@ -141,7 +141,7 @@ class Events:
     def message(self, delivery: Delivery) -> None:
         self.state.writer.event("message", self._name, **self.body(delivery))
 
-    def body(self, delivery: Delivery) -> Told:
+    def body(self, delivery: Delivery) -> Result:
         return self.state.handed_over(delivery)
 
     def notice(self, error: ClientError) -> None:
@@ -152,9 +152,9 @@ class Events:
         self.state.writer.event("end", self._name, **more)
 
 
-def _as_digits(info: Told) -> Told:
+def _as_digits(info: Result) -> Result:
     """The info as the server gave it, its counters and sequences as digits."""
-    told: Told = {}
+    told: Result = {}
     for name, value in info.items():
         if isinstance(value, dict) and name in ("delivered", "ack_floor"):
             told[name] = _as_digits(value)

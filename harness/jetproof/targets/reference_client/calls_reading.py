@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jetproof.targets.reference_client.reading import Gathered, Reads
-from jetproof.targets.reference_client.state import Params, State, Told
+from jetproof.targets.reference_client.state import Params, Result, State
 from jetproof.targets.reference_client.values import number, text
 
 
@@ -17,7 +17,7 @@ class ReadingCalls:
     def _reads(self) -> Reads:
         return self._state.conduct.part(Reads)(self._state.requests)
 
-    async def do_direct__get(self, params: Params) -> Told:
+    async def do_direct__get(self, params: Params) -> Result:
         stored = await self._reads.direct(
             text(params, "stream"),
             seq=number(params, "seq"),
@@ -27,7 +27,7 @@ class ReadingCalls:
         )
         return {"message": stored.body()}
 
-    async def do_direct__batch(self, params: Params) -> Told:
+    async def do_direct__batch(self, params: Params) -> Result:
         gathered = await self._reads.batch(
             text(params, "stream"),
             number(params, "batch"),
@@ -39,7 +39,7 @@ class ReadingCalls:
         )
         return _gathered(gathered)
 
-    async def do_direct__multi(self, params: Params) -> Told:
+    async def do_direct__multi(self, params: Params) -> Result:
         gathered = await self._reads.multi(
             text(params, "stream"),
             params.get("subjects") or [],
@@ -52,7 +52,7 @@ class ReadingCalls:
         )
         return _gathered(gathered)
 
-    async def do_message__get(self, params: Params) -> Told:
+    async def do_message__get(self, params: Params) -> Result:
         stored = await self._reads.message(
             text(params, "stream"),
             seq=number(params, "seq"),
@@ -62,8 +62,8 @@ class ReadingCalls:
         return {"message": stored.body()}
 
 
-def _gathered(gathered: Gathered) -> Told:
-    told: Told = {"messages": [stored.body() for stored in gathered.messages]}
+def _gathered(gathered: Gathered) -> Result:
+    told: Result = {"messages": [stored.body() for stored in gathered.messages]}
     if gathered.error is not None:
         told["error"] = gathered.error.body()
     return told

@@ -23,7 +23,7 @@ from jetproof.wire.frames import Unsub
 from jetproof.wire.headers import Headers
 
 ConnectionEvent = Callable[[str, ClientError | None], None]
-"""Told `disconnected`, `reconnected`, `closed` or `error`, and why."""
+"""Called with `disconnected`, `reconnected`, `closed` or `error`, and why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ from jetproof.targets.reference_client.roles import Nobody, Source, Teller
 from jetproof.targets.reference_client.settings import ConsumeSettings
 from jetproof.targets.reference_client.statuses import (
     Meaning,
+    Notify,
     Statuses,
-    Told,
     is_heartbeat,
     is_status,
 )
@@ -182,9 +182,9 @@ class Consuming:
         if gone and self.source.renewable:
             self.renew()
         elif meant.ends:
-            self.end(meant.error if meant.told is not Told.NOT else None)
+            self.end(meant.error if meant.notify is not Notify.NOT else None)
         else:
-            if meant.told is not Told.NOT:
+            if meant.notify is not Notify.NOT:
                 self.notice(meant.error)
             self.go_on_after_status()
 

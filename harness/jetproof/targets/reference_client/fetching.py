@@ -14,8 +14,8 @@ from jetproof.targets.reference_client.errors import ClientError
 from jetproof.targets.reference_client.settings import FetchSettings
 from jetproof.targets.reference_client.statuses import (
     Meaning,
+    Notify,
     Statuses,
-    Told,
     is_heartbeat,
     is_status,
 )
@@ -188,7 +188,7 @@ class Fetch:
         # Of a fetch the draft says only that it ends; the empty end is no error to its caller.
         if self.line.conduct.draft and msg.status in (404, 408):
             return False
-        return meant.told is not Told.NOT
+        return meant.notify is not Notify.NOT
 
 
 async def fetch(

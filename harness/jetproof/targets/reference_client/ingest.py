@@ -48,7 +48,7 @@ MAX_ID: Final_ = 64
 HEADERS_UNTIL: Final_ = 8
 """The first revision of ADR-50 that this client puts into reply subjects."""
 Tell = Callable[[str, ClientError | None, int | None], None]
-"""Told `ack`, `gap` or `error`, the error, and the highest sequence acknowledged."""
+"""Called with `ack`, `gap` or `error`, the error, and the highest sequence acknowledged."""
 
 
 class Ingest:

@@ -16,7 +16,7 @@ from jetproof.targets.reference_client.calls_stores import StoreCalls
 from jetproof.targets.reference_client.connection import Endpoint
 from jetproof.targets.reference_client.errors import Unsupported
 from jetproof.targets.reference_client.protocol import Handler
-from jetproof.targets.reference_client.state import Params, State, Told
+from jetproof.targets.reference_client.state import Params, Result, State
 from jetproof.targets.reference_client.values import bad_call, number, text
 
 PROTOCOL: Final = 1
@@ -49,7 +49,7 @@ class Operations:
         """One call of the protocol."""
         return await handler(params)
 
-    async def do_hello(self, params: Params) -> Told:
+    async def do_hello(self, params: Params) -> Result:
         if params.get("protocol") != PROTOCOL:
             raise Unsupported(f"protocol {params.get('protocol')!r}; this is version {PROTOCOL}")
         conduct = self._state.conduct
@@ -64,7 +64,7 @@ class Operations:
             "claims": conduct.claims,
         }
 
-    async def do_connect(self, params: Params) -> Told:
+    async def do_connect(self, params: Params) -> Result:
         given: dict[str, Any] = Endpoint.address(text(params, "url"))
         for name in ("user", "password", "token", "name", "inbox_prefix"):
             if params.get(name) is not None:
@@ -82,7 +82,7 @@ class Operations:
         await self._state.connect(Endpoint(**given))
         return {}
 
-    async def do_close(self, params: Params) -> Told:
+    async def do_close(self, params: Params) -> Result:
         await self._state.close()
         return {}
 

@@ -16,7 +16,7 @@ from jetproof.targets.reference_client.requests import Requests
 from jetproof.targets.reference_client.values import bad_call, not_open, number, text
 
 Params = Mapping[str, Any]
-Told = dict[str, Any]
+Result = dict[str, Any]
 T = TypeVar("T")
 
 
@@ -70,7 +70,7 @@ class State:
             raise not_open(params["of"])
         return thing
 
-    def handed_over(self, delivery: Delivery) -> Told:
+    def handed_over(self, delivery: Delivery) -> Result:
         """A message in the form of the protocol, with a name that it can be acknowledged by."""
         self._messages += 1
         name = f"m{self._messages}"

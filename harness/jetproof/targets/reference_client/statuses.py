@@ -13,7 +13,7 @@ from jetproof.wire.frames import Msg
 _COMPLETED: Final = ("batch completed", "batch-completed")
 
 
-class Told(Enum):
+class Notify(Enum):
     """How a status reaches the application."""
 
     NOT = "not"
@@ -30,9 +30,9 @@ class Left:
 
 
 class Consequence(NamedTuple):
-    """Whether the application is told of a status, and whether the consume ends."""
+    """Whether the application hears of a status, and whether the consume ends."""
 
-    told: Told
+    notify: Notify
     ends: bool
 
 
@@ -40,7 +40,7 @@ class Consequence(NamedTuple):
 class Meaning:
     """What to do about a status."""
 
-    told: Told
+    notify: Notify
     ends: bool
     """Whether the consume ends."""
     error: ClientError
@@ -79,9 +79,9 @@ class Statuses:
 
     def meaning(self, msg: Msg) -> Meaning:
         left = self.left(msg)
-        told, ends = self.consequence(msg, left)
-        error = status_error(_kind(told, msg.status), msg.status, msg.description)
-        return Meaning(told, ends, error, left, forget_pin=msg.status == 423)
+        notify, ends = self.consequence(msg, left)
+        error = status_error(_kind(notify, msg.status), msg.status, msg.description)
+        return Meaning(notify, ends, error, left, forget_pin=msg.status == 423)
 
     def left(self, msg: Msg) -> Left | None:
         """What is taken off what is pending: whatever the status, its pending headers count."""
@@ -93,24 +93,26 @@ class Statuses:
         text = msg.description.lower()
         match msg.status:
             case 400:
-                return Consequence(Told.ERROR, ends=False)
+                return Consequence(Notify.ERROR, ends=False)
             case 404 | 408 | 423:
-                return Consequence(Told.NOT, ends=False)
+                return Consequence(Notify.NOT, ends=False)
             case 409 if "consumer deleted" in text or "push based" in text:
-                return Consequence(Told.ERROR, ends=True)
+                return Consequence(Notify.ERROR, ends=True)
             case 409 if "exceeds maxbytes" in text or text in _COMPLETED:
-                return Consequence(Told.NOT, ends=False)
+                return Consequence(Notify.NOT, ends=False)
             case 503:
-                return Consequence(Told.ERROR, ends=False)
+                return Consequence(Notify.ERROR, ends=False)
             case _:  # 409 Exceeded Max..., Leadership Change, Server Shutdown, and later ones
-                return Consequence(Told.WARNING, ends=False)
+                return Consequence(Notify.WARNING, ends=False)
 
     def _of_the_draft(self, left: Left | None) -> Consequence:
         """Any error with both pending headers is none; any other ends the consume."""
         if left is None:
-            return Consequence(Told.ERROR, ends=True)
-        return Consequence(Told.NOT, ends=False)
+            return Consequence(Notify.ERROR, ends=True)
+        return Consequence(Notify.NOT, ends=False)
 
 
-def _kind(told: Told, status: int | None) -> str:
-    return "NoResponders" if status == 503 else told.value if told is not Told.NOT else "Status"
+def _kind(notify: Notify, status: int | None) -> str:
+    return (
+        "NoResponders" if status == 503 else notify.value if notify is not Notify.NOT else "Status"
+    )

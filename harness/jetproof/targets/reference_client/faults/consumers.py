@@ -14,7 +14,7 @@ from jetproof.targets.reference_client.faults.fault import also, fault, harmless
 from jetproof.targets.reference_client.fetching import Fetched
 from jetproof.targets.reference_client.ordered import Named, Ordered
 from jetproof.targets.reference_client.settings import FetchSettings
-from jetproof.targets.reference_client.state import Params, State, Told
+from jetproof.targets.reference_client.state import Params, Result, State
 from jetproof.targets.reference_client.values import MILLISECOND
 from jetproof.wire.frames import Msg
 
@@ -81,7 +81,7 @@ class DeleteDoesNothing(Consumers):
 class InfoMadeUp(ConsumingCalls):
     """The info of a consumer is not asked of the server."""
 
-    async def do_consumer__info(self, params: Params) -> Told:
+    async def do_consumer__info(self, params: Params) -> Result:
         return {"info": {"name": self.source(params).ref.name}}
 
 

@@ -33,7 +33,7 @@ from jetproof.targets.reference_client.flow import DEFAULT_OUTSTANDING, Flow
 from jetproof.targets.reference_client.ingest import Ingest, Tell
 from jetproof.targets.reference_client.publishing import Outgoing
 from jetproof.targets.reference_client.requests import Requests
-from jetproof.targets.reference_client.state import Params, Told
+from jetproof.targets.reference_client.state import Params, Result
 from jetproof.wire.frames import Msg
 
 _ENDS: Final = tuple(f".{number}.$FI" for number in (Operation.COMMIT, Operation.END))
@@ -531,7 +531,7 @@ class AckSequenceUntold(Ingest):
 class AckSequenceNotReturned(PublishingCalls):
     """Nor does a call return it."""
 
-    async def do_ingest__add(self, params: Params) -> Told:
+    async def do_ingest__add(self, params: Params) -> Result:
         told = await super().do_ingest__add(params)
         return {name: value for name, value in told.items() if name != "ack_seq"}
 

@@ -16,7 +16,7 @@ from jetproof.targets.reference_client.operations import Operations
 from jetproof.targets.reference_client.protocol import Handler
 from jetproof.targets.reference_client.publishing import Messages, Outgoing, Publisher
 from jetproof.targets.reference_client.requests import Requests
-from jetproof.targets.reference_client.state import Params, Told
+from jetproof.targets.reference_client.state import Params, Result
 from jetproof.wire.frames import Msg
 
 _EXACT: Final = 2**53
@@ -48,9 +48,9 @@ class NumbersRounded(Operations):
 class EventsRounded(Events):
     """Those of messages that a consume hands over, too."""
 
-    def body(self, delivery: Delivery) -> Told:
+    def body(self, delivery: Delivery) -> Result:
         told = super().body(delivery)
-        made: Told = rounded(told)
+        made: Result = rounded(told)
         return made if made != told else harmless(told)
 
 

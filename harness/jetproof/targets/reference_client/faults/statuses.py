@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jetproof.targets.reference_client.faults.consuming import MissingConsumerSurvived
 from jetproof.targets.reference_client.faults.fault import also, fault, harmless
-from jetproof.targets.reference_client.statuses import Consequence, Left, Statuses, Told
+from jetproof.targets.reference_client.statuses import Consequence, Left, Notify, Statuses
 from jetproof.wire.frames import Msg
 
 NOTHING_LEFT = Left(0, 0)
@@ -21,7 +21,7 @@ def is_timeout(msg: Msg) -> bool:
 
 def made_an_error(meant: Consequence) -> Consequence:
     """The same, told as an error where it should not be told at all."""
-    return meant._replace(told=Told.ERROR) if meant.told is Told.NOT else harmless(meant)
+    return meant._replace(notify=Notify.ERROR) if meant.notify is Notify.NOT else harmless(meant)
 
 
 # Pending headers
@@ -140,7 +140,7 @@ class BadRequestUntold(Statuses):
 
     def consequence(self, msg: Msg, left: Left | None) -> Consequence:
         meant = super().consequence(msg, left)
-        return meant._replace(told=Told.NOT) if says(msg, 400) else harmless(meant)
+        return meant._replace(notify=Notify.NOT) if says(msg, 400) else harmless(meant)
 
 
 @fault("timeout-ends-consume", "A37-074")
@@ -176,7 +176,7 @@ class DeletedUntold(Statuses):
 
     def consequence(self, msg: Msg, left: Left | None) -> Consequence:
         meant = super().consequence(msg, left)
-        return meant._replace(told=Told.NOT) if says(msg, 409, "deleted") else harmless(meant)
+        return meant._replace(notify=Notify.NOT) if says(msg, 409, "deleted") else harmless(meant)
 
 
 @fault("push-based-survived", "A37-070")
@@ -194,7 +194,9 @@ class PushBasedUntold(Statuses):
 
     def consequence(self, msg: Msg, left: Left | None) -> Consequence:
         meant = super().consequence(msg, left)
-        return meant._replace(told=Told.NOT) if says(msg, 409, "push based") else harmless(meant)
+        return (
+            meant._replace(notify=Notify.NOT) if says(msg, 409, "push based") else harmless(meant)
+        )
 
 
 @fault("warnings-end-consume", "A37-072")
@@ -204,7 +206,7 @@ class WarningsEndConsume(Statuses):
     def consequence(self, msg: Msg, left: Left | None) -> Consequence:
         meant = super().consequence(msg, left)
         exceeded = msg.status == 409 and msg.description.lower().startswith("exceeded")
-        return Consequence(Told.ERROR, ends=True) if exceeded else harmless(meant)
+        return Consequence(Notify.ERROR, ends=True) if exceeded else harmless(meant)
 
 
 @fault("errors-survived", "A37-044 A37-211", revision="adr-37@0")
@@ -224,4 +226,4 @@ class MissingConsumerUntold(Statuses):
     def consequence(self, msg: Msg, left: Left | None) -> Consequence:
         meant = super().consequence(msg, left)
         missing = self.draft and says(msg, 503)
-        return Consequence(Told.NOT, ends=False) if missing else harmless(meant)
+        return Consequence(Notify.NOT, ends=False) if missing else harmless(meant)
