@@ -9,7 +9,7 @@ import pytest
 
 from jetproof.errors import JetproofError
 from jetproof.load.mistakes import LoadError
-from jetproof.targets.clients.spec import known_adapters, parse_client, read_folder
+from jetproof.targets.clients.spec import client_named, known_adapters, parse_client, read_folder
 
 GOOD = """\
 adapter: toy:thing
@@ -57,6 +57,19 @@ def test_paths_and_the_reference(write: Write, tmp_path: Path) -> None:
     assert parse_client(str(program)).program == program.resolve()
     reference = parse_client("reference")
     assert (reference.name, reference.folder, reference.program) == ("reference", None, None)
+
+
+def test_a_client_is_found_by_the_name_that_its_cells_have(write: Write, tmp_path: Path) -> None:
+    assert client_named("reference@0.1.0").text == "reference"
+    named = client_named("python:nats-py@2.16.0")
+    assert (named.name, named.version) == ("python:nats-py", "2.16.0")
+    mine = write(GOOD, "my@folder")
+    for text in (str(mine), f"{mine}@1.0.0"):
+        found = client_named(text)
+        assert found.folder is not None
+        assert found.folder.folder == mine
+    with pytest.raises(JetproofError, match=r"no-such@1\.0"):
+        client_named(f"{tmp_path}/no-such@1.0")
 
 
 @pytest.mark.parametrize(

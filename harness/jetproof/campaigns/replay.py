@@ -20,7 +20,7 @@ from jetproof.model.case import Case
 from jetproof.model.identity import cell_id, revision_of
 from jetproof.model.verdict import Result, exit_code
 from jetproof.plan import Plan, Selected, Selection, client_items, make_plan
-from jetproof.targets.clients.spec import parse_client
+from jetproof.targets.clients.spec import client_named
 from jetproof.targets.resolve import resolve_one
 from jetproof.targets.topology import RunningTarget
 
@@ -95,7 +95,7 @@ async def plan_replay(
     options = replace(settings.options(), again=False, confirm=0)
     judged = []
     if cell.client is not None:
-        judged = await meet([parse_client(cell.client)], None, library, options.time_factor)
+        judged = await meet([client_named(cell.client)], None, library, options.time_factor)
         client = judged[0].plan
         items = tuple(replace(item, client=client) for item in selected.items)
         if cell.revision is None:

@@ -111,9 +111,18 @@ def parse_client(text: str, *, adapters: Path | None = None) -> ClientSpec:
 
 
 def client_named(name: str) -> ClientSpec:
-    """The client that a cell names: `go:nats.go@1.55.0`, `./my-adapter@1.0`, `reference@0.1.0`."""
-    client = client_name(name)
-    return parse_client(name if client.version and _NAMED.fullmatch(name) else client.library)
+    """The client that a cell names: `go:nats.go@1.55.0`, `./my-adapter@1.0`, `reference@0.1.0`.
+
+    Adapters of this repository can be had in any version, others only as they are.
+    """
+    try:
+        return parse_client(name)
+    except JetproofError as error:
+        library = client_name(name).library
+        try:
+            return parse_client(library)
+        except JetproofError:
+            raise error from None
 
 
 def known_adapters(root: Path | None = None) -> dict[str, AdapterFolder]:
