@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 RUNS = 3
 _CASE = ("case", "case_hash", "topology", "client")
 _HEAD = ("step", "dir", "connection", "op", "subject")
-_LEAF = r'"((?:[^"\\]|\\.)+)":\s*("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null|\[\]|\{\}|<[a-z]+>)'
-_LEAF_KEY = r'^"((?:[^"\\]|\\.)+)":'
+_REST = r'(?>[\s\S]*?(?<!\\)(?:\\\\)*+")'
+"""A JSON string after its first quote. Java recurses for each turn of a loop over alternatives, and long
+texts overflow its stack; this form has no such loop."""
+_LEAF = rf'"(?!"){_REST}:\s*("{_REST}|-?[0-9][0-9.eE+-]*|true|false|null|\[\]|\{{\}}|<[a-z]+>)'
+_LEAF_KEY = r'^"([\s\S]*?(?<!\\)(?:\\\\)*+)":'
 
 
 def weighed(cells: DataFrame) -> DataFrame:
