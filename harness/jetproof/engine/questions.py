@@ -61,13 +61,17 @@ class Questions:
         )
 
     async def is_alive(self, name: str, connection: Connection) -> bool:
-        """Whether the server still answers a PING on a connection of the case."""
-        return await self._pinged(name, connection)
+        """Whether the server still answers a PING on a connection."""
+        try:
+            await self._recorded(name, ALIVE, lambda: self._session.ping(connection))
+        except (ConnectionLost, WireTimeout):
+            return False
+        return True
 
     async def answers(self) -> bool:
         """Whether the server answers the harness itself, whatever a case's connection says."""
         observer = self._session.observer(None)
-        return observer is not None and await self._pinged(HARNESS, observer)
+        return observer is not None and await self.is_alive(HARNESS, observer)
 
     async def catch_up(self) -> None:
         """Waits until JetStream has worked off what it was asked before now.
@@ -86,19 +90,12 @@ class Questions:
         observer = self._session.observer(self._account)
         if observer is None or self._session.is_planned_loss(observer):
             return
-        if not await self._pinged(HARNESS, observer) and not self._session.is_planned_loss(
+        if not await self.is_alive(HARNESS, observer) and not self._session.is_planned_loss(
             observer
         ):
             why = observer.close_reason or "it answers no PING"
             self._session.die(f"the server does not answer any more: {why}")
             raise TargetDied(self._session.dead or why)
-
-    async def _pinged(self, name: str, connection: Connection) -> bool:
-        try:
-            await self._recorded(name, ALIVE, lambda: self._session.ping(connection))
-        except (ConnectionLost, WireTimeout):
-            return False
-        return True
 
     async def _recorded(
         self,
