@@ -196,8 +196,8 @@ class Adapter:
         try:
             if op not in self._operations:
                 raise Unsupported(f"no API for {op}")
-            told = await called(self._operations[op], self, **parameters)
-            self._say({"id": id, "ok": told or {}})
+            result = await called(self._operations[op], self, **parameters)
+            self._say({"id": id, "ok": result or {}})
         except Unsupported as reason:
             self._say({"id": id, "unsupported": str(reason)})
         except (Exception, asyncio.CancelledError) as error:
